@@ -56,7 +56,7 @@ std::string AuditReport::html() const { return audit::report_html(impl_->audited
 
 Result<AuditReport> audit_logs(const std::vector<std::string>& paths) {
   RINGSIDE_TRY(audit::Audit audited, audit::audit_logs(paths, {}));
-  // Without known hosts the findings have no cost; that is no error of the logs.
+  // Without known hosts the findings have no cost; the logs themselves are fine.
   static_cast<void>(audit::add_costs(audited, ""));
   auto impl = std::make_shared<AuditReport::Impl>(AuditReport::Impl{std::move(audited), {}});
   for (const audit::Finding& one : impl->audited.findings)

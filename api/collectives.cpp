@@ -15,7 +15,7 @@ namespace {
 constexpr Bytes kSlot = 64_KiB;
 constexpr int kMostRanks = 4096;
 
-/// What a plan points to.
+/// The objects that a plan points to.
 struct Asked {
   Choice choice;
   Channels channels;

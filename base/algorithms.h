@@ -7,8 +7,9 @@
 
 #include "base/words.h"
 
-/// The algorithms, and every property of one that any folder needs, except for its text, its plan and NCCL's formulas for
-/// it. To add one: its enumerator and its row here, then engine/collectives/README.md.
+/// The algorithms, and the properties that several folders need. The text of an algorithm, its plan and NCCL's
+/// formulas are elsewhere. To add an algorithm, add its enumerator and its row here, then follow
+/// engine/collectives/README.md.
 namespace ringside {
 
 inline constexpr int kNcclAlgorithms = 7;
@@ -48,7 +49,8 @@ struct AlgorithmFacts {
   const char* nccl_name;      ///< name in NCCL's variables and log
   CollectiveSet collectives;  ///< source  NCCL 2.30's list of kernels: device/generate.py
   GraphId graph;              ///< graph whose channels it uses
-  /// Each channel has a ring or tree of its own, so there are as many as the search found; else all channels are alike.
+  /// Each channel has its own ring or tree, so there are as many channels as the search found; else all channels are
+  /// alike.
   bool has_own_lanes = false;
   bool is_simple_only = false;  ///< NCCL has kernels for no other protocol
   Reductions reductions = Reductions::All;
@@ -56,9 +58,9 @@ struct AlgorithmFacts {
   bool takes_nvswitch = false;   ///< can use a switch that reduces and multicasts
   bool needs_nodes = false;      ///< needs several nodes; on one host, ranks act as several nodes
   bool joins_all_pairs = false;  ///< has a port per rank, so at most kMaxPortsInSet ranks
-  /// What a rank has sent comes back reduced to the same place, so the reducing rank may store the result there.
+  /// Data that a rank has sent comes back reduced to the same place, so the reducing rank may store the result there.
   bool returns_results = false;
-  /// An input in place stays as it is until all have read it.
+  /// With in-place buffers, an input stays unchanged until all ranks have read it.
   bool keeps_input = false;
 
   [[nodiscard]] constexpr bool uses_collnet(int nnodes) const {
@@ -77,7 +79,7 @@ inline constexpr CollectiveSet kReduceAllAndBlocks{Collective::AllReduce, Collec
                                                    Collective::ReduceScatter};
 }  // namespace detail
 
-/// By the number of the algorithm.
+/// Indexed by the algorithm.
 inline constexpr auto kAlgorithmFacts = std::to_array<AlgorithmFacts>({
     {.algorithm = Algorithm::Tree,
      .name = "tree",
@@ -161,7 +163,7 @@ constexpr const AlgorithmFacts& facts_of(Algorithm algorithm) {
   return kAlgorithmFacts[static_cast<std::size_t>(algorithm)];
 }
 
-/// Whether run_strand() has code for the pair.
+/// Returns whether run_strand() has code for the pair.
 constexpr bool has_algorithm(Collective collective, Algorithm algorithm) {
   return facts_of(algorithm).collectives.contains(collective);
 }

@@ -12,11 +12,10 @@
 
 namespace ringside {
 
-/// The clock by which threads wait: real_clock(), or a simulated one, so that tests of timeouts
+/// The clock by which threads wait: real_clock(), or a simulated clock that a test advances, so that tests of timeouts
 /// take no time.
-/// one that a test moves.
 ///
-/// Threads  any may call any method
+/// Threads  any thread may call any method
 class Clock {
  public:
   using Time = std::chrono::steady_clock::time_point;

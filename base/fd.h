@@ -36,9 +36,9 @@ class UniqueFd {
 /// errors  NotFound: no such file.  System: it cannot be read.
 Result<std::string> read_file(const std::string& path);
 
-/// Whether the path is a symbolic link that another user made in a folder where every user may make files, such as /tmp. It
-/// may lead to a file that this user can write and its owner cannot. Linux refuses to follow such links in folders with the
-/// sticky bit, which fs.protected_symlinks can switch off.
+/// Returns whether the path is a symbolic link that another user made in a folder where every user may make files,
+/// such as /tmp. It may lead to a file that this user can write and its owner cannot. Linux refuses to follow such
+/// links in folders with the sticky bit, which fs.protected_symlinks can switch off.
 bool is_link_of_another_user(const std::string& path);
 
 /// Opens a file for writing, and makes it if it does not exist. Does not follow a link of another user.

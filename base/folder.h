@@ -20,12 +20,12 @@ Status check_own_folder(const std::string& path, const std::string& mark);
 /// errors  System: names the folder, which does not exist or cannot be read
 Result<std::vector<std::string>> names_in(const std::string& folder);
 
-/// The same for a folder that need not exist, such as those of /sys.
-/// returns  nothing where it cannot be read
+/// Does the same for a folder that may not exist, such as those of /sys.
+/// returns  empty if it cannot be read
 std::vector<std::string> names_or_none(const std::string& folder);
 
-/// The paths of the regular files in a folder and in the folders below it, sorted. Links to files count as files; links to
-/// folders are not followed.
+/// Returns the paths of the regular files in a folder and the folders below it, sorted. Links to files count as files;
+/// links to folders are not followed.
 /// errors  InvalidArgument: names the folder that cannot be read
 Result<std::vector<std::string>> files_below(const std::string& folder);
 

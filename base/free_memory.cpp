@@ -13,7 +13,7 @@
 namespace ringside {
 namespace {
 
-/// What a version of control groups calls its files and numbers.
+/// The file names and keys of one version of control groups.
 /// source  Linux Documentation/admin-guide/cgroup-v1/memory.rst and cgroup-v2.rst
 struct GroupFiles {
   const char* mount;
@@ -39,7 +39,7 @@ std::optional<std::uint64_t> number_in(const std::string& path) {
   return text ? leading_number(*text) : std::nullopt;
 }
 
-/// The number behind a word that begins a line.
+/// Returns the number that follows `word` at the start of a line.
 std::optional<std::uint64_t> number_after(std::string_view word, const std::string& path) {
   const Result<std::string> text = read_file(path);
   std::istringstream lines(text ? *text : "");
@@ -49,9 +49,9 @@ std::optional<std::uint64_t> number_after(std::string_view word, const std::stri
   return std::nullopt;
 }
 
-/// What the limit of one group leaves; nothing: it has no limit.
+/// Returns how much memory the limit of one group leaves; nullopt if the group has no limit.
 std::optional<Bytes> left_in(const std::string& folder, const GroupFiles& files) {
-  const auto limit = number_in(folder + files.limit);  // "max" is no number
+  const auto limit = number_in(folder + files.limit);  // nullopt for "max"
   const auto usage = number_in(folder + files.usage);
   if (!limit || !usage) return std::nullopt;
   const std::uint64_t cache =
@@ -61,7 +61,9 @@ std::optional<Bytes> left_in(const std::string& folder, const GroupFiles& files)
   return Bytes{*limit - std::min(*limit, held)};
 }
 
-/// group  as /proc/self/cgroup has it. A container often sees its own group as the topmost, and no folder of that name.
+/// Lowers `free` to what the limits of the group and its parents leave.
+/// group  path as in /proc/self/cgroup. A container often sees its own group as the root, so there may be no folder of
+/// that name.
 void apply_limits(const std::string& root, std::string group, const GroupFiles& files,
                   FreeMemory& free) {
   while (group.starts_with('/')) {
@@ -73,7 +75,7 @@ void apply_limits(const std::string& root, std::string group, const GroupFiles& 
   }
 }
 
-/// "22.6 GiB": to compare two sizes, a reader does not need all digits.
+/// Returns a text such as "22.6 GiB", with enough digits to compare two sizes.
 std::string rounded(Bytes size) {
   const auto bytes = static_cast<double>(size.value);
   for (const auto& [step, name] : {std::pair{40, "TiB"}, {30, "GiB"}, {20, "MiB"}}) {

@@ -12,8 +12,8 @@ namespace ringside {
 /// process.
 struct FreeMemory {
   Bytes bytes;
-  std::string
-      where;  ///< what sets that limit, for messages: "on this host", "in control group /job"
+  /// What sets that limit, for messages: "on this host", "in control group /job"
+  std::string where;
 };
 
 /// Returns the minimum of the host's free memory (MemAvailable) and the free memory of the

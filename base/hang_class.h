@@ -21,7 +21,7 @@ enum class HangClass : std::uint8_t {
   Straggler,
   NetworkStall,
   NotAHang,
-  Unknown,  ///< there is a problem of unknown cause
+  Unknown,  ///< a problem whose cause is unknown
 };
 
 /// Number of classes without Unknown, which a job cannot have.

@@ -4,7 +4,8 @@
 
 namespace ringside {
 
-/// The value with its bits mixed, so that each depends on all: for hashes, and for random numbers from a counter. 0 stays 0.
+/// Returns the value with its bits mixed, so that each bit depends on all input bits. Used for hashes, and for random
+/// numbers from a counter. 0 stays 0.
 ///
 /// source  the finaliser of SplitMix64: Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators (2014)
 constexpr std::uint64_t mixed(std::uint64_t value) {

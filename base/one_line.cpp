@@ -14,7 +14,7 @@ struct Character {
   std::size_t size = 0;  ///< in bytes; 0: the bytes are not UTF-8
 };
 
-/// The first character of a text that is not empty.
+/// Returns the first character of a text that is not empty.
 Character first_of(std::string_view text) {
   const auto byte = [&](std::size_t i) {
     return std::uint32_t{static_cast<unsigned char>(text[i])};

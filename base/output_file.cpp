@@ -21,14 +21,14 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kHead = 4096;
 
-/// The beginning of a text, from its first letter on.
+/// Returns the text from its first character that is not a blank.
 std::string_view body_of(std::string_view head) {
   if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
   const std::size_t first = head.find_first_not_of(" \t\r\n");
   return first == std::string_view::npos ? std::string_view{} : head.substr(first);
 }
 
-/// The name of the first element of an XML text, behind declarations and comments; empty: there is none.
+/// Returns the name of an XML text's first element, after declarations and comments; empty: there is none.
 std::string_view first_element(std::string_view body) {
   while (body.starts_with("<?") || body.starts_with("<!")) {
     const std::string_view end = body.starts_with("<!--") ? "-->" : ">";
@@ -62,7 +62,7 @@ bool is_web_page(std::string_view head) {
 bool is_json(std::string_view head) {
   const std::string_view body = body_of(head);
   if (!body.starts_with('{') && !body.starts_with('[')) return false;
-  // Lines of logs begin with a bracket, too: [0] NCCL INFO
+  // Log lines also start with a bracket: [0] NCCL INFO
   const std::string_view inner = body_of(body.substr(1));
   return inner.empty() || std::string_view("\"{[]}").find(inner[0]) != std::string_view::npos;
 }
@@ -75,7 +75,7 @@ struct KindFacts {
   bool (*is_it)(std::string_view head);
 };
 
-/// The first that fits counts: special kinds come before general ones.
+/// The first row that matches applies: special kinds precede general ones.
 constexpr std::array kKinds{
     KindFacts{ContentKind::Empty, "nothing", [](std::string_view head) { return head.empty(); }},
     KindFacts{ContentKind::Trace, "an .rtrace trace",
@@ -133,7 +133,8 @@ Error refused(const OutputFile& output, std::string_view why, std::string help) 
       std::move(help)};
 }
 
-/// Rather now than when all is done. Not of a trace: hosts of a job make their own, and one of them reports for all.
+/// Checks access now rather than after the work. Traces are not checked: each host writes its own, and one of them
+/// reports errors for all.
 Status check_access(const OutputFile& output, const std::string& place) {
   if (output.kind == ContentKind::Trace) return {};
   if (::access(place.c_str(), W_OK) == 0) return {};
@@ -175,7 +176,7 @@ Status check_output(const OutputFile& output, std::span<const std::string> input
   const bool is_own = head && (found == output.kind || found == ContentKind::Empty);
   for (const std::string& input : inputs) {
     std::error_code ignored;
-    // A report may lie among the logs that it is about.
+    // A report may be written into a folder of the logs that it describes.
     const bool is_lost =
         fs::equivalent(output.path, input, ignored) || (!is_own && is_below(output.path, input));
     if (!is_lost) continue;

@@ -12,13 +12,13 @@ namespace ringside {
 enum class ContentKind {
   Trace,
   Png,
-  Film,
+  Film,  ///< a video: WebM, MP4 or GIF
   WebPage,
   Svg,
   TopologyXml,
   GraphXml,
   OtherXml,
-  PerfettoJson,  ///< that ringside exported
+  PerfettoJson,  ///< a Perfetto trace exported by ringside
   OtherJson,
   Scenario,
   OtherYaml,
@@ -30,25 +30,27 @@ enum class ContentKind {
   Binary,
 };
 
-/// returns  such as "an .rtrace trace"
+/// Returns the kind with an article, such as "an .rtrace trace".
 const char* to_string(ContentKind kind);
 
-/// shape  the first bytes of a file, 4 KiB or all of it
+/// Determines the kind of a file.
+/// head  the first 4 KiB of the file, or all of it
 ContentKind content_kind_of(std::string_view head);
 
 /// A file or folder that a command is about to write.
 struct OutputFile {
-  std::string option = {};  ///< that names it, for messages
+  std::string option = {};  ///< option that names it, for messages
   std::string path = {};    ///< empty or "-": no file
   ContentKind kind = ContentKind::Text;
 };
 
-/// Whether the output may be written: refuses what would lose data. A file of the output's own kind, an empty file, a
-/// pipe and a device may be overwritten.
+/// Checks that writing the output loses no other data. It may overwrite a file of its own kind, an empty file, a pipe or
+/// a device.
 ///
-/// inputs  files and folders that the command reads; an output never replaces one, nor a file of another kind in one
-/// force   overwrites a file of any kind
-/// errors  InvalidArgument: a file of another kind, an input, a folder, a path where nothing can be written
+/// inputs  files and folders that the command reads. The output must not replace such a file, nor a file of another kind
+///         in such a folder
+/// force   permits overwriting a file of any kind
+/// errors  InvalidArgument: the path is an input, a folder, a file of another kind, or cannot be written
 Status check_output(const OutputFile& output, std::span<const std::string> inputs, bool force);
 
 }  // namespace ringside

@@ -9,13 +9,13 @@ namespace ringside {
 /// \x1b.
 void print_error(const Error& error);
 
-/// For the catch (...) of main(): prints the current exception as an error. An exception that gets that far
-/// is a bug of ringside: a failure of the system is an Error where it happens.
+/// For the catch (...) of main(): prints the current exception as an error. Such an exception is a bug of ringside,
+/// because failures of the system are returned as Errors.
 /// returns  the exit status of a run-time failure
 int report_exception() noexcept;
 
-/// From now on an exception that leaves a thread's function is printed likewise and ends the process with that status,
-/// instead of abort().
+/// From this call on, an exception that leaves a thread's function is also printed, and ends the process with the same
+/// status instead of abort().
 void report_exceptions_of_threads();
 
 }  // namespace ringside

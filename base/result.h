@@ -3,7 +3,7 @@
 #include "base/assert.h"
 #include "ringside/result.h"
 
-/// What our own code has in addition to Result: assertions, and a way to return an Error at once.
+/// Additions to Result for ringside's own code: assertions, and macros that return an Error at once.
 // RINGSIDE_TRY(const auto text, read_file(path));  declares `text`, or returns the Error
 // RINGSIDE_TRY(write_file(path, text));            goes on, or returns the Error
 #define RINGSIDE_TRY(...) \

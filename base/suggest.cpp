@@ -15,13 +15,13 @@
 namespace ringside {
 namespace {
 
-/// A word of other programs, and ours for the same thing.
+/// A word of other programs, and ringside's word for it.
 struct Alias {
   std::string_view word, ours;
 };
 
-/// A word with several meanings has several rows: the first whose meaning is known counts. Upper case is the same as
-/// lower case unless a row says otherwise: a B is a byte, a b is a bit.
+/// A word with several meanings has several rows: the first row whose meaning is a known word applies. Case is ignored
+/// unless a row differs in it: a B is a byte, a b is a bit.
 constexpr std::array kAliases{
     // PyTorch, CUDA and NCCL for nccl-tests' data types
     Alias{"f16", "half"}, Alias{"fp16", "half"}, Alias{"float16", "half"},
@@ -60,7 +60,7 @@ bool is_known(std::string_view word, std::span<const std::string_view> known) {
   return std::ranges::find(known, word) != known.end();
 }
 
-/// Ours for an alias, as the row has it; empty: there is no such row whose meaning is known.
+/// Returns ringside's word for an alias, as written in the table; empty if no row's meaning is a known word.
 std::string_view meaning_of(std::string_view word, std::span<const std::string_view> known) {
   for (const Alias& alias : kAliases) {
     if (alias.word == word && is_known(alias.ours, known)) return alias.ours;
@@ -68,7 +68,7 @@ std::string_view meaning_of(std::string_view word, std::span<const std::string_v
   return {};
 }
 
-/// Runs of letters and digits, in lower case: `hgx-h200` has two.
+/// Returns the runs of letters and digits, in lower case: `hgx-h200` has two.
 std::vector<std::string> parts_of(std::string_view name) {
   std::vector<std::string> parts(1);
   for (const char c : lower_case(name)) {
@@ -82,7 +82,7 @@ std::vector<std::string> parts_of(std::string_view name) {
   return parts;
 }
 
-/// How near a known word is to what was typed: the less the nearer.
+/// How similar a known word is to the typed word; smaller is more similar.
 struct Nearness {
   enum class By { Case, Part, FewEdits, Beginning, Edits };
   By by = By::Edits;
@@ -114,11 +114,11 @@ class Typed {
                                                         const std::vector<std::string>& parts,
                                                         int edits) const {
     constexpr int kFew = 2;
-    constexpr std::size_t kLongEnough = 3;  // a beginning of fewer letters says little
+    constexpr std::size_t kLongEnough = 3;  // a shorter common beginning is no evidence
     if (edits == 0) return Nearness::By::Case;
     const bool is_part = std::ranges::search(parts, parts_).begin() != parts.end();
     if (!parts_.empty() && is_part) return Nearness::By::Part;
-    // Two edits leave nothing of a word of three letters.
+    // Two edits could change every letter of a word of three letters.
     const int few = word_.size() > 3 ? kFew : 1;
     const int most = std::max(few, static_cast<int>(word_.size()) / 3);
     const bool keeps_a_letter = edits < static_cast<int>(std::max(word_.size(), known.size()));
@@ -143,7 +143,7 @@ int edit_distance(std::string_view a, std::string_view b) {
     return std::tolower(static_cast<unsigned char>(x)) ==
            std::tolower(static_cast<unsigned char>(y));
   };
-  // Optimal string alignment over three rolling rows: two back is needed for the swap.
+  // Optimal string alignment over three rolling rows: a swap of letters looks two rows back.
   std::vector<int> two_back(b.size() + 1);
   std::vector<int> one_back(b.size() + 1);
   std::vector<int> row(b.size() + 1);

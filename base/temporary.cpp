@@ -36,7 +36,7 @@ TemporaryFolder::~TemporaryFolder() {
 
 std::string draft_path(const std::string& path) {
   std::uint64_t random = 0;
-  const ssize_t got = ::getrandom(&random, sizeof random, 0);  // so few bytes always come
+  const ssize_t got = ::getrandom(&random, sizeof random, 0);  // never fails for at most 256 bytes
   RINGSIDE_ASSERT(got == static_cast<ssize_t>(sizeof random), "getrandom gave {} bytes", got);
   return fmt::format("{}.{:016x}.part", path, random);
 }

@@ -22,7 +22,7 @@ struct Unit {
 constexpr std::array<Unit, 6> kTimeUnits{
     {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1.0}, {"min", 60.0}, {"h", 3600.0}}};
 
-// G and T alone are bits, as NICs are sold: 400G.
+// G and T without a unit are Gbit/s and Tbit/s, as in the names of NICs: 400G.
 constexpr std::array<Unit, 12> kBandwidthUnits{{{"B/s", 1.0},
                                                 {"KB/s", 1e3},
                                                 {"MB/s", 1e6},
@@ -113,7 +113,7 @@ Result<Bytes> parse_bytes(std::string_view text) {
     return bad(fmt::format("'{}' is not a size in whole bytes from 0 to 2^63", text),
                "such as 8, 64K, 1M or 2G");
   }
-  // Above 2^53 a double skips whole numbers; read those without a fraction digit by digit.
+  // Above 2^53 a double cannot hold every integer, so numbers without a fraction are read digit by digit.
   if (step == 0 && value >= 0x1p53) {
     std::uint64_t exact = 0;
     const std::string_view digits = trimmed(text);

@@ -14,12 +14,12 @@ namespace ringside {
 /// Parses a decimal integer. Other characters are an error.
 Result<std::int64_t> parse_int(std::string_view text);
 
-/// A size: a number and an optional step of 2^10 (`K M G T`, also `KiB`, `KB`, `k`; `B` alone is
-/// bytes). `64M` = 64 x 2^20 bytes, as nccl-tests reads it; fractions that give whole bytes are
-/// fine. errors  InvalidArgument: not a size, negative, a fraction of a byte, or beyond 2^63
+/// Parses a size: a number and an optional step of 2^10 (`K M G T`, also `KiB`, `KB`, `k`; `B` alone is bytes). `64M`
+/// = 64 x 2^20 bytes, as in nccl-tests; a fraction is accepted if the result is a whole number of bytes.
+/// errors  InvalidArgument: not a size, negative, a fraction of a byte, or beyond 2^63
 Result<Bytes> parse_bytes(std::string_view text);
 
-/// `8`, or `8:64M:2` = 8 B, 16 B, ... 64 MiB (factor), or `8:64M` with factor 2.
+/// Parses `8`, or `8:64M:2` = 8 B, 16 B, ... 64 MiB (factor), or `8:64M` with factor 2.
 /// shape   at most 10,000 sizes
 /// errors  InvalidArgument: a bad size, from > to, factor < 2, from = 0 in a range
 Result<std::vector<Bytes>> parse_size_range(std::string_view text);
@@ -28,13 +28,13 @@ Result<std::vector<Bytes>> parse_size_range(std::string_view text);
 /// errors  InvalidArgument: as parse_size_range
 Result<std::vector<Bytes>> size_range(Bytes from, Bytes to, std::uint64_t factor);
 
-/// A time with its unit: `ns us ms s min h`, such as `1.5us`.
-/// errors  InvalidArgument: no unit, an unknown one (the nearest is named), negative, not finite
+/// Parses a time with its unit: `ns us ms s min h`, such as `1.5us`.
+/// errors  InvalidArgument: no unit, an unknown one (the error names the closest), negative, not finite
 Result<Seconds> parse_time(std::string_view text);
 
-/// A bandwidth with its unit: `B/s KB/s MB/s GB/s TB/s` (steps of 10^3) or
-/// `bit/s Kbit/s Mbit/s Gbit/s Tbit/s`, such as `200Gbit/s`.
-/// errors  InvalidArgument: no unit, an unknown one (the nearest is named), not positive
+/// Parses a bandwidth with its unit: `B/s KB/s MB/s GB/s TB/s` (steps of 10^3) or `bit/s Kbit/s Mbit/s Gbit/s Tbit/s`,
+/// such as `200Gbit/s`.
+/// errors  InvalidArgument: no unit, an unknown one (the error names the closest), not positive
 Result<BytesPerSecond> parse_bandwidth(std::string_view text);
 
 /// Returns the text with ASCII capitals as small letters, whatever the locale; other characters are
@@ -44,7 +44,7 @@ std::string lower_case(std::string_view text);
 /// Returns a text such as `0-3,7` for ascending numbers; empty for none.
 std::string format_ranks(std::span<const int> ranks);
 
-std::string format_bytes(Bytes size);          ///< `64M`; `1000` where no step of 2^10 is exact
+std::string format_bytes(Bytes size);          ///< `64M`; `1000` if no step of 2^10 is exact
 std::string format_time(Seconds time);         ///< `12.35us`, `1.20ms`: three significant digits up
 std::string format_bandwidth(BytesPerSecond);  ///< `48.00 GB/s`
 

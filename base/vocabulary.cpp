@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, kCollectiveCount> kCollectives{
     "broadcast", "reduce", "all_gather", "reduce_scatter", "all_reduce", "send_recv",
     "send",      "recv",   "all_to_all", "scatter",        "gather",     "all_gather_v"};
 constexpr std::array<std::string_view, 3> kProtocols{"ll", "ll128", "simple"};
-// NCCL's, in the same order
+// NCCL's names, in the same order
 constexpr std::array<std::string_view, kCollectiveCount> kNcclCollectives{
     "Broadcast", "Reduce", "AllGather", "ReduceScatter", "AllReduce", "SendRecv",
     "Send",      "Recv",   "AlltoAll",  "Scatter",       "Gather",    "AllGatherV"};

@@ -4,7 +4,7 @@ namespace ringside {
 
 namespace fs = std::filesystem;
 
-// Not recursive_directory_iterator: at a folder without permission it either stops or says nothing.
+// Not recursive_directory_iterator: at a folder without permission it either stops or skips it silently.
 std::vector<UnreadFolder> walk_folder(
     const std::string& path, const std::function<bool(const fs::directory_entry&)>& visit) {
   std::vector<UnreadFolder> unread;

@@ -5,14 +5,14 @@
 #include "base/device_code.h"
 #include "ringside/words.h"
 
-/// The vocabulary of collectives that all folders share: what is called, how, and on which data. Plain enough for
-/// device code; algorithms are in base/algorithms.h, names and parsing in base/vocabulary.h.
-/// Values are NCCL's indices where NCCL has one (ties in its cost table go to the lowest).
+/// The vocabulary of collectives that all folders share: operations, algorithms, and data types. Plain enough for
+/// device code; properties of algorithms are in base/algorithms.h, names and parsing in base/vocabulary.h. Values are
+/// NCCL's indices if NCCL has one (ties in its cost table go to the lowest).
 namespace ringside {
 
 inline constexpr int kCollectiveCount = 12;
 
-/// Whether the collective is a list of sends and receives; its algorithm is always given as Ring.
+/// Returns whether the collective is a list of sends and receives; its algorithm is always given as Ring.
 RINGSIDE_HD constexpr bool is_point_to_point(Collective collective) {
   switch (collective) {
     case Collective::SendRecv:

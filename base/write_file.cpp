@@ -25,7 +25,7 @@ constexpr const char* kStdoutHelp = "free space where stdout leads to, or send i
 
 Status write_into(UniqueFd file, std::string_view bytes) {
   RINGSIDE_TRY(write_all(file.get(), std::as_bytes(std::span(bytes))));
-  // Network file systems report a full disk here.
+  // Network file systems report a full disk on close.
   if (::close(file.release()) != 0) return system_error("close", errno);
   return {};
 }
@@ -45,7 +45,7 @@ NewFile::NewFile(const std::string& path, Links links) : path_(path), draft_(pat
   const bool leads_nowhere = !is_there && !is_replaced && is_link;
   is_disposable_ = !is_there && !leads_nowhere;
   if (leads_nowhere || (is_there && !fs::is_regular_file(before))) return;
-  // A link that is followed stays one: the file that it leads to is replaced.
+  // A link is kept: the file that it points to is replaced.
   if (is_there) path_ = fs::canonical(path, ignored).string();
   if (ignored) path_ = path;
   const std::string parent = fs::path(path_).parent_path().string();
@@ -72,7 +72,7 @@ Status NewFile::keep() {
 
 Status write_file(const std::string& path, std::string_view bytes, NewFile::Links links) {
   NewFile fresh(path, links);
-  // O_EXCL: a file or link that another process has put in the draft's place is not opened.
+  // O_EXCL: if another process has put a file or link at the draft's path, it is not opened.
   UniqueFd file = open_for_writing(fresh.draft(), fresh.draft() == path ? O_TRUNC : O_EXCL);
   if (!file) return system_error(path + ": cannot be written", errno, kFileHelp);
   if (const Status written = write_into(std::move(file), bytes); !written) {
@@ -87,7 +87,7 @@ Result<int> answer_on_stdout(const std::function<Result<int>()>& work) {
   try {
     status = work();
   } catch (const std::system_error& failed) {
-    // fmt throws where stdio takes less than all.
+    // fmt throws if stdio accepts less than all data.
     if (std::ferror(stdout) == 0) throw;
     return stdout_error(failed.code().value());
   }

@@ -12,8 +12,8 @@ namespace ringside {
 /// Pipes, devices and files in folders that allow no new file are written in place.
 class NewFile {
  public:
-  /// What happens to a symbolic link of this user at the file's path: the file that it leads to is written, or the link
-  /// itself is replaced. A link of another user is always replaced.
+  /// The treatment of a symbolic link of this user at the file's path: the file that it points to is written, or the
+  /// link itself is replaced. A link of another user is always replaced.
   enum class Links { Follow, Replace };
 
   explicit NewFile(const std::string& path, Links links = Links::Follow);

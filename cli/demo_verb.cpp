@@ -14,11 +14,11 @@
 namespace ringside::cli {
 namespace {
 
-/// One act: its title, and the command, as a user would type it.
+/// One part of the demo: its title, and the command as a user would type it.
 struct Act {
   std::string title;
   std::vector<std::string> words;
-  bool writes = false;  ///< a file
+  bool writes = false;  ///< whether it writes a file
 };
 
 std::vector<Act> acts(const std::string& folder) {

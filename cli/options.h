@@ -78,13 +78,13 @@ class Options {
   /// Adds a subcommand with options of its own: `ringside trace info`. The user must name one of
   /// the subcommands.
   Options* add_subcommand(const std::string& name, const std::string& what);
-  void describe(
-      const std::string& text);  ///< for --help, in place of the line for the list of verbs
+  /// For --help, in place of the line for the list of verbs
+  void describe(const std::string& text);
   void add_version(const std::string& version);
   void add_moved(std::string option,
                  std::string now);  ///< an option that has moved to another verb
-  void pass_all_words(
-      std::vector<std::string>& words);  ///< for another program: none is parsed here
+  /// For another program: none is parsed here
+  void pass_all_words(std::vector<std::string>& words);
 
   /// Parses the words after the name. If there are subcommands, the first word names one.
   /// returns  an exit status if help was requested and printed; else nullopt: go on

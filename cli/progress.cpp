@@ -21,8 +21,8 @@ namespace {
 constexpr std::chrono::milliseconds kFirst{1000};
 constexpr std::chrono::milliseconds kEvery{200};
 constexpr std::size_t kCells = 30;
-constexpr double kLeastToGuess =
-    0.02;  // before that, an estimate of the remaining time would fluctuate
+// Before that, an estimate of the remaining time would fluctuate.
+constexpr double kLeastToGuess = 0.02;
 
 /// The text that an interrupt prints: made beforehand, as a signal's handler must not format.
 struct InterruptText {
@@ -65,7 +65,7 @@ void leave(const std::string& line) {
   last_words.current.store(next);
 }
 
-extern "C" void tell_and_end(int signal) {
+extern "C" void print_and_end(int signal) {
   const int current = last_words.current.load();
   if (current >= 0) {
     if (const std::int64_t begun = last_words.begun.load(); begun > 0) say_after(begun);
@@ -79,7 +79,7 @@ extern "C" void tell_and_end(int signal) {
 /// Does nothing if SIGINT is handled elsewhere or ignored. returns  whether this object reports the interrupt
 bool listen_for_interrupt() {
   if (last_words.is_taken.exchange(true)) return false;
-  const auto before = std::signal(SIGINT, tell_and_end);
+  const auto before = std::signal(SIGINT, print_and_end);
   if (before != SIG_DFL) std::signal(SIGINT, before);
   return true;
 }
@@ -128,7 +128,7 @@ Progress::~Progress() {
   if (!is_reported_) return;
   last_words.current.store(-1);
   last_words.begun.store(0);
-  if (const auto handler = std::signal(SIGINT, SIG_DFL); handler != tell_and_end) {
+  if (const auto handler = std::signal(SIGINT, SIG_DFL); handler != print_and_end) {
     std::signal(SIGINT, handler);  // another handler by now
   }
   last_words.is_taken.store(false);

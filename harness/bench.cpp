@@ -55,10 +55,10 @@ class Sweep {
   }
 
  private:
-  /// A buffer, and where it lies in a device, whose data is prepared and looked at here.
+  /// A buffer, and its address on the device; its data is prepared and checked in the host copy.
   struct Side {
     BenchBuffer here;
-    std::byte* place = nullptr;  ///< what the call is given
+    std::byte* place = nullptr;  ///< address that is passed to the call
 
     [[nodiscard]] std::byte* here_of(const void* at) const {
       return here.data() + (static_cast<const std::byte*>(at) - place);
@@ -92,7 +92,7 @@ class Sweep {
 
   Result<BenchTiming> time_placement(const BenchCall& bench, Bytes size, bool in_place) {
     const CollectiveCall call = call_of(bench, in_place);
-    std::unique_ptr<GpuGraph> graph;  // once the runs are timed
+    std::unique_ptr<GpuGraph> graph;  // null until the runs are timed
     const auto run = [&] { return graph ? launch(*graph) : communicator_.run(call); };
     const auto ready = [&]() -> Status {
       RINGSIDE_TRY(communicator_.barrier());
@@ -115,7 +115,7 @@ class Sweep {
     return timing;
   }
 
-  /// As many calls as the options request, one behind the other.
+  /// Captures as many calls as the options request, one after the other.
   Result<std::unique_ptr<GpuGraph>> capture(const CollectiveCall& call) {
     RINGSIDE_TRY(communicator_.prepare({call}));
     Gpu& gpu = *options_.gpu;
@@ -133,7 +133,7 @@ class Sweep {
     return error ? Status(*error) : Status();
   }
 
-  /// In each iteration the time of the slowest rank.
+  /// Returns the time of the slowest rank in each iteration.
   Result<std::vector<Seconds>> slowest_of_all(const std::vector<Seconds>& mine) {
     RINGSIDE_TRY(const std::vector<std::byte> all,
                  communicator_.all_gather_bytes(std::as_bytes(std::span(mine))));
@@ -165,7 +165,8 @@ class Sweep {
     return std::less_equal<>{}(side.place, byte) && std::less<>{}(byte, side.place + most_);
   }
 
-  /// One more run on known data into a poisoned output. returns  wrong elements over all ranks
+  /// Runs the call once more on known data, into an output filled with a pattern.
+  /// returns  wrong elements over all ranks
   Result<std::int64_t> check(const CollectiveCall& call, const BenchCall& bench) {
     const CheckData data(options_.type, options_.op, ++seed_);
     std::byte* const output = output_.here_of(call.output);
@@ -225,7 +226,7 @@ Result<LinkPace> measure_links(runtime::Communicator& communicator, const BenchO
   RINGSIDE_TRY(const BenchRow most, sweep.measure(messages.sizes.back()));
   const Seconds latency = least.out_of_place.median;
   const Seconds beyond = most.out_of_place.median - latency;
-  // Of messages as short as the shortest nothing is known but that.
+  // If the longest messages take no longer than the shortest, the rate of the shortest is the only estimate.
   const bool is_long = most.bytes > least.bytes && beyond > Seconds{0};
   return LinkPace{latency, is_long ? (most.bytes - least.bytes) / beyond : least.bytes / latency};
 }
@@ -237,7 +238,7 @@ Seconds expected_time(const LinkPace& pace, Collective collective, Bytes size, i
                                 pace.rate.value};
 }
 
-Status check_bench(const BenchOptions& options, const CallWishes& wishes) {
+Status check_bench(const BenchOptions& options, const CallSettings& settings) {
   if (options.collective == Collective::Send || options.collective == Collective::Recv) {
     return Error{ErrorCode::InvalidArgument,
                  fmt::format("{} alone is half of a collective", to_string(options.collective)),
@@ -245,13 +246,13 @@ Status check_bench(const BenchOptions& options, const CallWishes& wishes) {
   }
   const HostSituation situation{
       .collective = options.collective, .type = options.type, .op = options.op};
-  RINGSIDE_TRY(choose_on_host(situation, wishes));
+  RINGSIDE_TRY(choose_on_host(situation, settings));
   return {};
 }
 
 Bytes bench_memory(const BenchOptions& options) {
-  constexpr std::uint64_t kBuffers =
-      2;  // input and output; data to verify with is computed element by element
+  // Input and output; the data to verify is computed element by element.
+  constexpr std::uint64_t kBuffers = 2;
   return largest_size(options) * kBuffers;
 }
 

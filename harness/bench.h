@@ -74,16 +74,16 @@ struct BenchRow {
 };
 
 /// Checks before any rank starts that this build can run the benchmark.
-/// `wishes` settings of the communicator that will run it
+/// `settings` are those of the communicator that will run it
 /// errors   InvalidArgument: only a send or a receive, an algorithm that cannot reduce this type
 ///          with this operation. Unsupported: the collective lacks the algorithm
-Status check_bench(const BenchOptions& options, const CallWishes& wishes);
+Status check_bench(const BenchOptions& options, const CallSettings& settings);
 
 /// The performance of the links while each rank sends to the next rank and receives from the
 /// previous one.
 struct LinkPace {
-  Seconds latency{0};   ///< of the shortest message
-  BytesPerSecond rate;  ///< of a long message, without the latency
+  Seconds latency{0};   ///< time of the shortest message
+  BytesPerSecond rate;  ///< rate of a long message, without the latency
 };
 
 /// Returns the time of a collective if each link carried its bytes as one message. Ignores rounds

@@ -26,7 +26,7 @@ Result<BenchBuffer> BenchBuffer::make(std::size_t size, bool is_shared) {
     RINGSIDE_TRY(buffer.shared_, SharedMemory::allocate(Bytes{bytes}));
     buffer.data_ = buffer.shared_->data();
   } else {
-    // new[] promises more than there is; the kernel would kill a process once it is filled.
+    // new[] may promise more memory than there is: the kernel would kill a process while the buffer is filled.
     RINGSIDE_TRY(check_memory(Bytes{bytes}, "a buffer", kHelp));
     buffer.own_.reset(new (kPage, std::nothrow) std::byte[bytes]);
     buffer.data_ = buffer.own_.get();

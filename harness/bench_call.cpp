@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-/// Blocks of one length, or of two that take turns and make up as much.
+/// Returns blocks of one length, or alternately of two lengths with the same sum.
 std::vector<std::int64_t> block_counts(Collective collective, std::int64_t elements, int nranks) {
   const auto n = static_cast<std::size_t>(nranks);
   const std::int64_t each = elements / nranks;
@@ -84,13 +84,13 @@ CollectiveCall BenchCall::call() const {
 }
 
 void BenchCall::fill(const CheckData& data, std::byte* input) const {
-  // A gathered buffer is the logical one: this rank holds its own block of it.
+  // A gathered buffer is indexed as a whole: this rank's input is its own block of it.
   data.fill(input, inputs_, me_, input_at());
 }
 
 std::vector<BenchCall::Part> BenchCall::parts() const {
   const int root = to_int(root_);
-  /// Each rank's block, of which the first element lies at first_of(rank) of that rank's own buffer.
+  /// Fills each rank's block, whose first element is at first_of(rank) of that rank's own buffer.
   const auto blocks = [&](const auto& first_of) {
     std::vector<Part> all;
     for (int rank = 0; rank < n_; ++rank) {
@@ -119,7 +119,7 @@ std::vector<BenchCall::Part> BenchCall::parts() const {
       return {{0, outputs_, root, 0}};
     case Collective::Send:
     case Collective::Recv:
-      break;  // halves of send_recv
+      break;  // both halves of send_recv
   }
   return {};
 }
@@ -144,7 +144,7 @@ Result<std::int64_t> BenchCall::count_wrong_on(DeviceMemory& device, const Check
         part.of ? data.expect_copied(part.count, *part.of, part.first)
                 : data.expect_reduced(part.count, n_, part.first);
     if (!expected) {
-      // What may be off by a little is looked at here.
+      // Only data that may have rounding errors is copied to the host and checked here.
       std::vector<std::byte> here(static_cast<std::size_t>(part.count) * element.value);
       RINGSIDE_TRY(device.read(here, at));
       wrong += data.count_wrong_reduced(here.data(), part.count, n_, part.first);

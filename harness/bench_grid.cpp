@@ -9,15 +9,15 @@ namespace {
 
 constexpr double kWorthAChange = 0.97;
 
-/// returns  nothing where the algorithm does not do it among these ranks
+/// returns  nullopt if the algorithm does not support the call among these ranks
 Result<std::optional<GridCell>> time_cell(runtime::Communicator& communicator,
                                           const BenchOptions& options, Algorithm algorithm,
                                           Protocol protocol) {
-  const CallWishes wishes{.algorithm = algorithm, .protocol = protocol};
-  if (!check_bench(options, wishes)) return std::optional<GridCell>{};
-  communicator.set_wishes(wishes);
+  const CallSettings settings{.algorithm = algorithm, .protocol = protocol};
+  if (!check_bench(options, settings)) return std::optional<GridCell>{};
+  communicator.set_settings(settings);
   const auto rows = run_bench(communicator, options, [](const BenchRow&) {});
-  // Nothing has moved yet: a plan is refused on every rank alike.
+  // No data has moved yet: all ranks refuse the plan alike.
   if (!rows && rows.error().code == ErrorCode::Unsupported) return std::optional<GridCell>{};
   if (!rows) return rows.error();
   const BenchTiming& timing = rows->front().out_of_place;
@@ -67,7 +67,7 @@ Result<std::vector<GridRow>> run_bench_grid(runtime::Communicator& communicator,
       if (options.on_progress) options.on_progress(done / all);
     }
     row.best = fastest(row.cells);
-    communicator.set_wishes({});
+    communicator.set_settings({});
     one.iterations = 1;
     one.warmup = 0;
     RINGSIDE_TRY(const std::vector<BenchRow> usual,

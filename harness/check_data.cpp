@@ -10,10 +10,10 @@
 namespace ringside {
 namespace {
 
-/// What a rank multiplies its values with.
+/// Returns the factor by which a rank multiplies its values.
 int factor_of(RedOp op, int rank) { return op == RedOp::PreMulSum ? 1 + rank % 2 : 1; }
 
-/// Places an element of each class by memcpy of a fixed size: the compiler turns that into one store.
+/// Stores an element of each class by memcpy of a fixed size, which the compiler turns into one store.
 template <std::size_t kSize>
 void fill_from(std::byte* buffer, std::int64_t count, const std::byte* table, std::int64_t first,
                std::uint64_t seed) {
@@ -40,9 +40,10 @@ std::int64_t differences(const std::byte* buffer, std::int64_t count, const std:
 
 int CheckData::value_of(int rank, std::size_t klass) const {
   const int mixed = static_cast<int>(klass) + 3 * rank;
-  // Products of ones and twos stay powers of two: exact in floating point, wrapping in integers.
+  // Products of ones and twos are powers of two: exact in floating point, and wrapping in integers.
   if (op_ == RedOp::Prod) return 1 + mixed % 2;
-  // Eight bits of floating point count to 8 or 16: a bit of the class, so that they serve more ranks.
+  // 8-bit floating-point types count exactly to 8 or 16, so their values are one bit of the class; then more ranks
+  // fit.
   if (is_floating(type_) && size_of(type_) == Bytes{1}) {
     return static_cast<int>(klass >> (rank % 3)) & 1;
   }
@@ -142,7 +143,7 @@ std::int64_t CheckData::count_far(const std::byte* buffer, std::int64_t count,
     const std::size_t klass = class_of_place(first + i, seed_);
     const double value =
         from_element(type_, load_element(type_, buffer + static_cast<std::size_t>(i) * size));
-    // So written, a NaN is wrong.
+    // Written in this way, a NaN counts as wrong.
     wrong += std::fabs(value - sums[klass]) <= tolerance[klass] ? 0 : 1;
   }
   return wrong;

@@ -16,21 +16,22 @@
 namespace ringside {
 namespace {
 
-/// Long enough that the launch is a small part, and more than any cache holds; of a small GPU an eighth of its memory.
+/// Large enough that the launch is a small part of the time and that no cache holds the data; on a small GPU, an
+/// eighth of its memory.
 constexpr Bytes kMostCopied{512 << 20};
 constexpr int kLaunchesOfGraph = 20;
-/// A GPU leaves its idle clocks within some tens of milliseconds; at most so many copies, on one that is slow.
+/// A GPU leaves its idle clocks within some tens of milliseconds; on a slow GPU, the number of copies is limited.
 constexpr Seconds kWarm{0.3};
 constexpr int kMostWarmCopies = 1000;
 
 class GpuSweep {
  public:
-  GpuSweep(Gpu& gpu, int nranks, const BenchOptions& options, const CallWishes& wishes,
+  GpuSweep(Gpu& gpu, int nranks, const BenchOptions& options, const CallSettings& settings,
            Nanoseconds timeout, TraceRecorder* trace, DeviceControl* control)
       : gpu_(gpu),
         nranks_(nranks),
         options_(options),
-        wishes_(wishes),
+        settings_(settings),
         timeout_(timeout),
         trace_(trace),
         ranks_(gpu.memory(), control, nranks),
@@ -49,7 +50,8 @@ class GpuSweep {
     return {};
   }
 
-  /// Has the GPU busy until its clocks are up; then the bytes copied from here to there, by the median of a few runs.
+  /// Keeps the GPU busy until its clocks are up; then measures the rate of copies within its memory, as the median of
+  /// a few runs.
   Status measure_copies(GpuBench& bench) {
     const Bytes copied = std::min(kMostCopied, Bytes{gpu_.facts().memory.value / 8});
     RINGSIDE_TRY(std::byte* const from, gpu_.memory().take(copied));
@@ -85,7 +87,7 @@ class GpuSweep {
                                             .multiprocessors = gpu_.facts().multiprocessors,
                                             .type = options_.type,
                                             .op = options_.op},
-                                           wishes_));
+                                           settings_));
     RINGSIDE_TRY(
         const auto plan,
         ranks_.plan(calls, row.choice, {.timeout = timeout_, .stores_directly = stores_directly_}));
@@ -116,7 +118,7 @@ class GpuSweep {
   }
 
  private:
-  /// Sorted, in seconds.
+  /// Returns the sorted times, in seconds.
   Result<std::vector<double>> times_of(const std::function<Status()>& begin, int warmup,
                                        int iterations) {
     for (int i = 0; i < warmup; ++i) RINGSIDE_TRY(begin());
@@ -129,7 +131,7 @@ class GpuSweep {
     return times;
   }
 
-  /// The same of one of as many launches as a graph has.
+  /// Returns the times of one launch, from graphs with several launches.
   Result<std::vector<double>> graph_times(const std::function<Status()>& begin, int launches,
                                           int warmup, int iterations) {
     RINGSIDE_TRY(const std::unique_ptr<GpuGraph> graph, gpu_.capture([&]() -> Status {
@@ -147,7 +149,7 @@ class GpuSweep {
     return error ? Status(*error) : Status();
   }
 
-  /// One more run, of which each rank's part goes into the trace, and the call itself.
+  /// Runs the calls once more and records each rank's part, and the calls themselves, in the trace.
   Status record(const std::vector<CollectiveCall>& calls, const GpuBenchRow& row) {
     RINGSIDE_TRY(const auto plan, ranks_.plan(calls, row.choice,
                                               {.timeout = timeout_,
@@ -180,7 +182,8 @@ class GpuSweep {
     return {};
   }
 
-  /// One more run on known data into poisoned outputs. returns  wrong elements over all ranks
+  /// Runs the call once more on known data, into outputs filled with a pattern.
+  /// returns  wrong elements over all ranks
   Result<std::int64_t> check(const std::vector<BenchCall>& benches,
                              const std::function<Status()>& begin) {
     const CheckData data(options_.type, options_.op, ++seed_);
@@ -208,7 +211,7 @@ class GpuSweep {
   Gpu& gpu_;
   int nranks_;
   const BenchOptions& options_;
-  const CallWishes& wishes_;
+  const CallSettings& settings_;
   Nanoseconds timeout_;
   TraceRecorder* trace_;
   std::vector<TraceLane*> lanes_;  ///< [rank]
@@ -225,10 +228,11 @@ class GpuSweep {
 }  // namespace
 
 Result<GpuBench> run_gpu_bench(Gpu& gpu, int nranks, const BenchOptions& options,
-                               const CallWishes& wishes, Nanoseconds timeout, TraceRecorder* trace,
+                               const CallSettings& settings, Nanoseconds timeout,
+                               TraceRecorder* trace,
                                const std::function<void(const GpuBench&)>& on_row) {
   RINGSIDE_TRY(std::byte* const control, gpu.memory().take_shared(Bytes{sizeof(DeviceControl)}));
-  GpuSweep sweep(gpu, nranks, options, wishes, timeout, trace,
+  GpuSweep sweep(gpu, nranks, options, settings, timeout, trace,
                  reinterpret_cast<DeviceControl*>(control));
   RINGSIDE_TRY(sweep.prepare());
   GpuBench bench;

@@ -23,7 +23,7 @@ struct GpuBenchRow {
   Seconds median{0}, least{0}, most{0};
   Seconds graph{0};             ///< per launch among many in a CUDA graph
   BytesPerSecond algbw, busbw;  ///< bytes / median
-  DeviceTraffic traffic;        ///< of one launch, all ranks together
+  DeviceTraffic traffic;        ///< traffic of one launch, all ranks together
   /// traffic.as_copy() divided by the time. Its ratio to GpuBench::copy shows how close the launch
   /// is to memory bandwidth.
   BytesPerSecond moved;
@@ -43,7 +43,8 @@ struct GpuBench {
 /// shape    ignores the options in_place, shares_memory and on_progress
 /// errors   as choose_on_gpu(), VirtualRanks::plan(); System, Timeout: GPU work failed
 Result<GpuBench> run_gpu_bench(Gpu& gpu, int nranks, const BenchOptions& options,
-                               const CallWishes& wishes, Nanoseconds timeout, TraceRecorder* trace,
+                               const CallSettings& settings, Nanoseconds timeout,
+                               TraceRecorder* trace,
                                const std::function<void(const GpuBench&)>& on_row);
 
 }  // namespace ringside

@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-/// Which of the host's GPUs a rank takes.
+/// Returns the GPU of the host that a rank uses.
 Result<int> gpu_of(Rank rank) {
   RINGSIDE_TRY(const std::optional<LaunchInfo> launched, launch_from_environment());
   const int place = launched ? launched->local_rank.value_or(launched->rank) : to_int(rank);
@@ -31,12 +31,12 @@ ExecutorMaker gpu_process_executor(std::unique_ptr<Gpu>& gpu, const Transport* t
 
 ExecutorMaker gpu_nccl_executor(std::unique_ptr<Gpu>& gpu) {
   return [&gpu](const ExecutorSetup& setup) -> Result<std::unique_ptr<Executor>> {
-    // Loaded once, and never let go of: it has threads of its own.
+    // Loaded once and never unloaded, because the library has threads of its own.
     static const Result<NcclLibrary> library = NcclLibrary::open();
     if (!library) return library.error();
     RINGSIDE_TRY(const int device, gpu_of(setup.bootstrap.rank()));
     RINGSIDE_TRY(gpu, Gpu::open(device));
-    RINGSIDE_TRY(Gpu::set_current(device));  // NCCL takes the one that is
+    RINGSIDE_TRY(Gpu::set_current(device));  // NCCL uses the current device
     return make_nccl_executor(*library, {gpu->stream(), [&gpu] { return gpu->is_idle(); }}, setup);
   };
 }

@@ -42,7 +42,7 @@ TraceInfo info_of(const JobOptions& options) {
   return info;
 }
 
-/// Makes the trace file, so that a path that cannot be written is known before any rank runs.
+/// Creates the trace file, so that an invalid path is reported before any rank runs.
 Status create_trace(const JobOptions& options) {
   if (options.trace_path.empty()) return {};
   RINGSIDE_TRY([[maybe_unused]] const auto recorder,
@@ -55,7 +55,7 @@ Result<std::unique_ptr<TraceRecorder>> join_trace(const JobOptions& options) {
   return join_file(options.trace_path, info_of(options));
 }
 
-/// NCCL_DEBUG_FILE takes %h, %p and %%.
+/// Escapes the path for NCCL_DEBUG_FILE, which replaces %h, %p and %%.
 std::string as_debug_file(const std::string& path) {
   std::string text;
   for (const char letter : path) text += letter == '%' ? std::string("%%") : std::string(1, letter);
@@ -66,7 +66,7 @@ void enter(const JobOptions& options, Rank rank, JobStage stage) {
   if (options.on_stage) options.on_stage(rank, stage);
 }
 
-/// Whether this rank's dump would replace a file that is no dump.
+/// Checks that this rank's dump does not replace a file of another kind.
 /// errors  InvalidArgument: it would
 Status check_dump_path(const FlightSettings& flight, Rank rank, const JobOptions& options) {
   if (flight.prefix.empty()) return {};
@@ -76,7 +76,7 @@ Status check_dump_path(const FlightSettings& flight, Rank rank, const JobOptions
                       {}, options.overwrites_files);
 }
 
-/// What every rank does once it has found the others.
+/// Runs one rank after it has found the others.
 Result<int> run_rank(std::unique_ptr<Bootstrap> bootstrap, const JobOptions& options,
                      const JobMain& main) {
   const Rank me = bootstrap->rank();
@@ -116,7 +116,7 @@ Result<int> run_rank(std::unique_ptr<Bootstrap> bootstrap, const JobOptions& opt
   return status;
 }
 
-/// Where the ranks of one host meet: loopback, unless an interface was asked for.
+/// Returns the address where the ranks of one host meet: loopback, unless an interface was requested.
 Result<SocketAddress> local_address() {
   RINGSIDE_TRY(const InterfaceSettings settings, interface_settings_from(env_text, true));
   RINGSIDE_TRY(const std::vector<Interface> there, local_interfaces());
@@ -180,11 +180,11 @@ Result<int> run_launched_rank(const LaunchInfo& info, const JobOptions& options,
   return run_rank(std::move(bootstrap), options, main);
 }
 
-/// Whether this host has the memory that its ranks take together. Each rank asks before it joins, so that none of them has
-/// taken any by then.
+/// Checks that this host has the memory for all its ranks. Each rank checks before it joins, so that none has
+/// allocated memory by then.
 Status check_host_memory(const JobOptions& options, int ranks) {
-  constexpr Bytes kRank =
-      16_MiB;  // the process and its connections; 6 to 16 MiB were measured over shm
+  // The process and its connections; 6 to 16 MiB were measured over shm.
+  constexpr Bytes kRank = 16_MiB;
   if (options.memory == 0_B) return {};
   Bytes all = options.memory + kRank;
   if (__builtin_mul_overflow(all.value, ranks, &all.value)) all = Bytes{UINT64_MAX};

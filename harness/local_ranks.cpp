@@ -28,7 +28,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-/// A rank's words to its parent, one line each: 'L' and the line to pass on, or 'E' code, message, help.
+/// The messages of a rank to its parent, one line each: 'L' and the line to publish, or 'E' with code, message, help.
 constexpr char kLine = 'L';
 constexpr char kError = 'E';
 constexpr char kSeparator = '\x1f';
@@ -38,7 +38,7 @@ std::string one_line(std::string text) {
   return text + '\n';
 }
 
-/// Lines are short enough for a socket's buffer, so one send takes all. No SIGPIPE when the reader is gone.
+/// Lines fit into a socket's buffer, so one send transmits the whole line. No SIGPIPE if the reader is gone.
 Status send_line(int fd, const std::string& line) {
   if (::send(fd, line.data(), line.size(), MSG_NOSIGNAL) < 0) return system_error("send", errno);
   return {};
@@ -46,8 +46,8 @@ Status send_line(int fd, const std::string& line) {
 
 struct Child {
   pid_t pid = -1;
-  UniqueFd channel;   // a socket pair: the child's words up, the published line down
-  std::string heard;  // not yet a whole line
+  UniqueFd channel;   // a socket pair: messages of the child, and the published line to the child
+  std::string heard;  // an incomplete line
   std::optional<Error> error;
   int status = 0;
   bool ended = false;
@@ -58,7 +58,7 @@ struct Child {
   const LocalRank me(rank, nranks, channel, channel);
   Result<int> result = 3;
   try {
-    // The rank that prints the answer prints it here: the parent's stdout knows nothing of it.
+    // The printing rank prints the result in this process, because the parent does not know it.
     result = answer_on_stdout([&] { return main(me); });
   } catch (const std::exception& thrown) {
     result = Error{ErrorCode::System, fmt::format("rank {}: {}", rank, thrown.what())};
@@ -69,7 +69,7 @@ struct Child {
   } else {
     const Error& error = result.error();
     status = exit_status(error.code);
-    // If the parent is gone, so will this process be in a moment.
+    // If the parent is gone, this process ends soon as well.
     static_cast<void>(send_line(
         channel, one_line(fmt::format("{}{}{}{}{}{}", kError, static_cast<int>(error.code),
                                       kSeparator, error.message, kSeparator, error.help))));
@@ -100,7 +100,7 @@ class Supervisor {
   ~Supervisor() { kill_all(); }
 
   Status start(const RankMain& main) {
-    std::fflush(nullptr);  // or each child would print what is still buffered here
+    std::fflush(nullptr);  // otherwise each child would print the text that is buffered here
     const pid_t parent = ::getpid();
     for (std::size_t rank = 0; rank < children_.size(); ++rank) {
       int pair[2];
@@ -137,7 +137,8 @@ class Supervisor {
     return std::all_of(children_.begin(), children_.end(), [](const Child& c) { return c.ended; });
   }
 
-  /// Waits for words or ends, at most a moment: an end closes the child's channel and wakes this up.
+  /// Waits for messages and for ends, for a short time; the end of a child closes its channel, which wakes this
+  /// function.
   void listen() {
     std::vector<pollfd> polls;
     for (const Child& child : children_) polls.push_back({child.channel.get(), POLLIN, 0});
@@ -161,7 +162,7 @@ class Supervisor {
         note_trouble(child);
       } else {
         for (Child& other : children_) {
-          // A rank that has just died will be reaped; it needs no line.
+          // A rank that has just died will be reaped, and needs no line.
           if (&other != &child)
             static_cast<void>(send_line(other.channel.get(), line.substr(1) + '\n'));
         }

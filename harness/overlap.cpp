@@ -48,7 +48,7 @@ class BackwardPass {
   }
 
  private:
-  /// Of the slowest rank in each iteration.
+  /// Returns the median of the slowest rank's times.
   Result<Seconds> median_of(bool computes, bool communicates) {
     std::vector<double> times;
     for (int i = 0; i < options_.warmup + options_.iterations; ++i) {
@@ -78,7 +78,7 @@ class BackwardPass {
       if (computes) compute_.compute(each);
       ready += elements;
       if (ready - reduced < buckets_[bucket]) continue;
-      // The bucket is full once this layer's gradients are there.
+      // This layer's gradients complete the bucket.
       if (communicates) {
         compute_.push([this, at = reduced, count = buckets_[bucket]] { reduce(at, count); });
       }
@@ -91,7 +91,7 @@ class BackwardPass {
     return Seconds(SteadyClock::now() - began).count();
   }
 
-  /// A call that is refused shows as the communicator's error.
+  /// If the call is refused, the communicator reports the error.
   void reduce(std::int64_t at, std::int64_t count) {
     std::byte* const place = gradients_.data() + static_cast<std::size_t>(at) * kElement.value;
     CollectiveCall call;
@@ -106,7 +106,7 @@ class BackwardPass {
   std::vector<std::int64_t> layers_, buckets_;
   BenchBuffer gradients_;
   HostStream reduces_;
-  HostStream compute_;  // before the other in going: its work pushes to that
+  HostStream compute_;  // declared last, so destroyed first: its work pushes to the other stream
 };
 
 }  // namespace

@@ -13,11 +13,11 @@ namespace ringside {
 /// Settings of a benchmark that overlaps gradient reduction with the backward pass, as PyTorch's
 /// DistributedDataParallel does.
 struct OverlapOptions {
-  Bytes gradients{64 << 20};  ///< of all layers together, float
-  int layers = 16;            ///< of equal size
-  Seconds compute{0.02};      ///< of the whole backward pass, divided evenly
+  Bytes gradients{64 << 20};  ///< bytes of all layers together, float
+  int layers = 16;            ///< layers of equal size
+  Seconds compute{0.02};      ///< duration of the backward pass, divided evenly among the layers
   Bytes first_bucket{1 << 20};
-  Bytes bucket_cap{25 << 20};  ///< of the other buckets
+  Bytes bucket_cap{25 << 20};  ///< size of the buckets after the first
   int warmup = 1;
   int iterations = 5;
   bool shares_memory = true;

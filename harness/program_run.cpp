@@ -34,7 +34,7 @@ CollectiveCall call_of(const hangs::Program& program, const Step& step, std::int
   call.collective = hangs::collective_of(step.op);
   call.type = step.type;
   call.count = elements_of(step.count, most);
-  // A program states what a rank gives, the engine what it gives to each.
+  // A program gives the rank's total bytes, the engine's call gives the bytes per peer.
   if (step.op == Op::AllToAll) {
     const auto ranks = static_cast<std::int64_t>(ranks_in(program, step));
     call.count = (call.count + ranks - 1) / ranks;
@@ -45,7 +45,7 @@ CollectiveCall call_of(const hangs::Program& program, const Step& step, std::int
   return call;
 }
 
-/// Where the calls' data begin in a rank's input, and in its output; last, where they end.
+/// Returns where the data of each call begins in a rank's input and output; the last element is the end.
 std::vector<std::size_t> places_of(std::span<const CollectiveCall> calls, int nranks) {
   std::vector<std::size_t> places{0};
   for (const CollectiveCall& call : calls) {
@@ -61,7 +61,8 @@ class ProgramRun {
              std::int64_t most_elements)
       : world_(world), program_(program), most_(most_elements), me_(to_int(world.rank())) {}
 
-  /// The first family is all ranks; of each other one a rank is in one group or in none.
+  /// Makes the communicators. The first family has one group of all ranks; in each other family a rank is in at most
+  /// one group.
   Status make_groups() {
     communicators_.resize(program_.groups.size());
     for (std::size_t family = 1; family < program_.families.size(); ++family) {
@@ -102,27 +103,27 @@ class ProgramRun {
     return own ? *own : world_;
   }
 
-  /// steps  those that begin together, or one
+  /// steps  one step, or steps that begin together
   Status take(std::span<const Step> steps) {
     const Step& step = steps.front();
     switch (step.kind) {
       case Step::Kind::Compute:
-      case Step::Kind::Kernel:  // calls come one after the other: nothing overlaps it
+      case Step::Kind::Kernel:  // calls run one after the other, so nothing overlaps it
         std::this_thread::sleep_for(step.time);
         return {};
       case Step::Kind::Call:
         return calls(steps);
       case Step::Kind::Rendezvous:
         return of(step.group).barrier();
-      case Step::Kind::Join:         // no call is under way
-      case Step::Kind::Synchronize:  // likewise
-      case Step::Kind::Halt:         // faults are the plan's
+      case Step::Kind::Join:         // no call is in progress
+      case Step::Kind::Synchronize:  // no call is in progress
+      case Step::Kind::Halt:         // the fault plan applies faults
         break;
     }
     return {};
   }
 
-  /// Sends and receives that begin together are one call, collectives follow each other: as CallGroup has them.
+  /// Runs sends and receives that begin together as one call, and collectives one after the other, like CallGroup.
   Status calls(std::span<const Step> steps) {
     runtime::Communicator& communicator = of(steps.front().group);
     std::vector<CollectiveCall> calls;
@@ -143,13 +144,13 @@ class ProgramRun {
   const hangs::Program& program_;
   const std::int64_t most_;
   const int me_;
-  std::vector<std::unique_ptr<runtime::Communicator>>
-      communicators_;  ///< [group]; null: all ranks, or not in it
+  /// [group]; null: the group of all ranks, or a group without this rank
+  std::vector<std::unique_ptr<runtime::Communicator>> communicators_;
   std::vector<std::byte> input_, output_;
 };
 
-/// For something that is no call, and that does not come.
-/// returns  why the job has broken meanwhile
+/// Waits outside of calls, for something that never happens.
+/// returns  the reason that breaks the job meanwhile
 Error wait_elsewhere(const runtime::Communicator& world) {
   constexpr std::chrono::milliseconds kNap{5};
   for (;;) {
@@ -158,7 +159,7 @@ Error wait_elsewhere(const runtime::Communicator& world) {
   }
 }
 
-/// Of the input for the steps of one body that take most.
+/// Returns the largest input, in bytes, of the steps of one body.
 std::size_t largest_input(const hangs::Program& program, const std::vector<Step>& body,
                           std::int64_t most) {
   std::size_t largest = 0;
@@ -183,7 +184,7 @@ Bytes program_memory(const hangs::Program& program, std::int64_t most_elements) 
       largest = std::max(largest, largest_input(program, body, most_elements));
     }
   }
-  return Bytes{2 * largest};  // and an output as long
+  return Bytes{2 * largest};  // the output is as large as the input
 }
 
 Result<int> run_program(JobRank& rank, const hangs::Program& program, std::int64_t most_elements) {

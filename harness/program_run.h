@@ -16,7 +16,7 @@ namespace ringside {
 ///
 /// most_elements  maximum elements of a call, >= 2; larger counts are reduced so that different
 ///                counts stay different
-/// returns        0
+/// returns        0, so that it can be the result of a rank's main function
 /// errors         InvalidArgument: the program has another number of ranks.  As Communicator::run()
 Result<int> run_program(JobRank& rank, const hangs::Program& program,
                         std::int64_t most_elements = 4096);

@@ -13,7 +13,7 @@
 namespace ringside {
 namespace {
 
-/// The cores that this process may run on.
+/// Returns the cores that this process may run on.
 std::vector<int> allowed_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -43,7 +43,7 @@ Result<std::function<void(Rank, JobStage)>> rank_binder(const std::string& how, 
     CPU_ZERO(&set);
     CPU_SET(static_cast<std::size_t>(cores[static_cast<std::size_t>(to_int(rank)) % cores.size()]),
             &set);
-    // Not being bound costs speed only.
+    // If binding fails, the rank is only slower.
     static_cast<void>(::sched_setaffinity(0, sizeof set, &set));
   });
 }

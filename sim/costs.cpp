@@ -8,7 +8,7 @@ namespace {
 
 Seconds from_us(double us) { return Seconds{us * 1e-6}; }
 
-// Of an EFA device whose description states none: what the plugin states for p5 and p6.
+// Latency of an EFA device whose description states none: the value that the plugin uses for p5 and p6.
 // source  aws-ofi-nccl, src/platform-aws.cpp
 constexpr double kEfaLatencyUs = 35;
 
@@ -23,12 +23,12 @@ double use_of_nvlink(const SimModel& model, Collective collective, Algorithm alg
   return algorithm == Algorithm::Ring ? model.nvlink_uses.ring : model.nvlink_uses.tree;
 }
 
-/// Within a node: what its GPUs talk over.
+/// Returns the link that the GPUs of a node use among each other.
 const SimModel::Link& local_link(const CommShape& shape, const SimModel& model) {
   return shape.graph(GraphId::Ring).type_intra <= PathType::Nvb ? model.nvlink : model.pci;
 }
 
-/// Of a NIC's rate, what the connections of its channels carry; 1: all.
+/// Returns the share of a NIC's rate that the connections of its channels can use; 1: all.
 double share_of_streams(const CommShape& shape, const SimModel::Link& net) {
   const auto nic = static_cast<double>(shape.min_net_bw);
   if (net.stream <= 0 || nic <= 0) return 1;
@@ -36,7 +36,7 @@ double share_of_streams(const CommShape& shape, const SimModel::Link& net) {
   return std::min(net.stream * channels / nic, 1.0);
 }
 
-/// Of an exchange: the peers on other hosts that a GPU's proxy serves after its first.
+/// Returns, for an exchange, the number of peers on other hosts that a GPU's proxy serves after its first.
 int later_peers(const CommShape& shape, Collective collective) {
   if (!is_point_to_point(collective) || collective == Collective::SendRecv) return 0;
   return std::max(shape.nranks - shape.max_local_ranks - 1, 0);

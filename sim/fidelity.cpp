@@ -16,10 +16,11 @@
 namespace ringside {
 namespace {
 
-/// Of all ranks and channels: so many loops `event` takes in a second or so (2 x 10 us each, where links are shared).
+/// Loops of all ranks and channels that `event` simulates in about a second (2 x 10 us each, if links are shared).
 constexpr std::int64_t kMostTaskLoops = 1 << 17;
 
-/// Of an exchange over a fabric: all transfers are under way at once, and each that ends changes what the others get.
+/// Transfers of an exchange over a fabric: all are in flight at once, and each end of one changes the rates of the
+/// others.
 constexpr std::int64_t kMostCoupled = 1 << 12;
 
 Result<SimResult> simulate_as_fits(const SimRequest& request) {
@@ -27,7 +28,7 @@ Result<SimResult> simulate_as_fits(const SimRequest& request) {
   return picked.fidelity->run(request);
 }
 
-/// The tuner's own estimate: it looks at no link.
+/// Returns the tuner's own estimate, which uses no links.
 Result<SimResult> predict(const SimRequest& request) {
   if (request.trace != nullptr) {
     return Error{ErrorCode::InvalidArgument, "model takes no steps that a trace could hold",
@@ -43,7 +44,7 @@ Result<SimResult> predict(const SimRequest& request) {
   return result;
 }
 
-/// No answer beyond what links allow leaves here.
+/// Runs `kRun` and limits its result to what the links permit.
 template <auto kRun>
 Result<SimResult> within_links(const SimRequest& request) {
   RINGSIDE_TRY(SimResult result, kRun(request));
@@ -88,7 +89,7 @@ Result<PickedFidelity> pick_fidelity(const SimRequest& request) {
   RINGSIDE_TRY(const TaskPlanner planner,
                TaskPlanner::make(request.choice, request.channels, request.call));
   const Collective collective = request.choice.collective;
-  // Of gather and scatter the root alone has many transfers.
+  // In gather and scatter, only the root has many transfers.
   const bool is_of_root = collective == Collective::Gather || collective == Collective::Scatter;
   const Rank busiest = is_of_root ? request.call.root : Rank{0};
   std::int64_t loops = 0;

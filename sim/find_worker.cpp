@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr const char* kVariable = "RINGSIDE_SIMGRID";
 constexpr const char* kWorker = "ringside-simgrid";
 
-/// The build tree that holds the program; empty: none does.
+/// Returns the build tree that contains the program; empty: none.
 fs::path build_tree_of(const fs::path& program) {
   std::error_code ignored;
   for (fs::path folder = program.parent_path(); folder.has_relative_path();
@@ -38,7 +38,7 @@ std::vector<fs::path> candidates(const WorkerPlaces& places) {
     const fs::path build = build_tree_of(program);
     if (!build.empty()) all.push_back(build / "sim" / "simgrid" / kWorker);
   }
-  if (!places.library.empty()) {  // in lib/ or lib/x86_64-linux-gnu/ of its prefix
+  if (!places.library.empty()) {  // in lib/ or lib/x86_64-linux-gnu/ of the prefix
     fs::path prefix = fs::path(places.library).parent_path();
     for (int up = 0; up < 2; ++up) {
       prefix = prefix.parent_path();
@@ -49,7 +49,7 @@ std::vector<fs::path> candidates(const WorkerPlaces& places) {
   return all;
 }
 
-/// A folder can be "executable", too.
+/// Returns whether the path is an executable file; a folder can have the "executable" permission too.
 bool is_program(const fs::path& path) {
   std::error_code ignored;
   return fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;

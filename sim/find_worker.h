@@ -12,8 +12,8 @@ struct WorkerPlaces {
   std::optional<std::string> named = {};  ///< by RINGSIDE_SIMGRID: then nowhere else
   std::string program = {};               ///< the running executable
   std::string installed = {};             ///< what the build was configured to install
-  std::string library =
-      {};  ///< libringside.so, where the running executable has this code from it; else empty
+  /// libringside.so, where the running executable has this code from it; else empty
+  std::string library = {};
 };
 
 /// Returns the places of this process.

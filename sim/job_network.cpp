@@ -30,7 +30,7 @@ std::string name_of(const System& system, NodeRef ref) {
     case NodeKind::Gpu:
       return fmt::format("GPU {}", system.gpus[index].dev);
     case NodeKind::Dev: {
-      // The GPU's number, or that of its first partition.
+      // Returns the GPU's number, or that of its first partition.
       const auto gpu = std::ranges::find(system.gpus, ref.index, &GpuInfo::device);
       return fmt::format("GPU {}", gpu == system.gpus.end() ? ref.index : gpu->dev);
     }
@@ -162,8 +162,8 @@ int JobNetwork::net_of(const Place& at, int channel) const {
   return own[static_cast<std::size_t>(channel) % own.size()];
 }
 
-/// Returns the NIC for a peer. Without a graph: with PXN, the NIC of the local GPU with the
-/// receiver's index, if NVLink joins the two GPUs.
+/// Returns the NIC for a peer. Without a graph: with PXN, the NIC of the local GPU with the receiver's index, if
+/// NVLink joins the two GPUs.
 int JobNetwork::net_towards(const Place& at, const Place& peer, int channel) const {
   const System& own = system(at.node);
   if (graph_ || parameters_.pxn_disable || peer.gpu >= own.count(NodeKind::Gpu)) {
@@ -214,7 +214,7 @@ bool JobNetwork::append_fabric(const Place& from, int out, const Place& to, int 
                                std::uint64_t flow, SimRoute& route) const {
   if (fabric_.fabric == nullptr) return true;
   const FabricPort a = port(from, out), b = port(to, in);
-  // Groups with other GPUs of the same hosts have the same ranks, and flows of their own.
+  // Groups with other GPUs of the same hosts contain the same ranks, but are separate flows.
   const auto& gpus = system(from.node).gpus;
   const int first = std::ranges::min_element(gpus, {}, &GpuInfo::dev)->dev;
   if (first > 0) flow = mixed_with(flow, static_cast<std::uint64_t>(first));
@@ -306,7 +306,7 @@ SimRoute JobNetwork::group_route(const SwitchGroup& group, int channel) const {
                            : of_node.path(nvswitch, gpu_ref(at.gpu)),
            route);
   };
-  // A head's load-reduce takes only what the other ranks scatter to it on the channel.
+  // A head's load-reduce reads only what the other ranks scatter to it on the channel.
   for (const Rank sender : group.senders) {
     append_way(sender, Way::Out);
     append_channel(sender, channel, is_network ? Reach::Across : Reach::Within, route);
@@ -362,7 +362,7 @@ BytesPerSecond JobNetwork::rate(int id) const {
   if (is_bridge(id)) return rate(id - first_bridge_) * (2 * model_.host_bridge);
   const int node = node_of_link(id);
   const Link& link = system(node).link(id - first_link_[static_cast<std::size_t>(node)]);
-  // NCCL's rate of a socket link serves its choices only, and NCCL has none for some CPUs.
+  // NCCL uses its rate of a socket link for choices only, and has none for some CPUs.
   if (link.kind == LinkKind::Sys) {
     const BytesPerSecond between = socket_rate(system(node), link, model_);
     if (between.value > 0) return between;

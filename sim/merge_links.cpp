@@ -9,18 +9,18 @@
 namespace ringside {
 
 MergedLinks merge_links(std::span<const std::vector<int>> routes, const SimNetwork& network) {
-  std::unordered_map<int, std::uint64_t> sets;  // by link: the sum of the routes that it is on
+  std::unordered_map<int, std::uint64_t> sets;  // [link]: hash of the routes that use it
   for (std::size_t i = 0; i < routes.size(); ++i) {
-    // A route contributes its number to the sum that identifies a set of routes.
+    // A route adds the hash of its number to the sum that identifies a set of routes.
     for (const int link : routes[i]) sets[link] += mixed(i + 1);
   }
-  // In the order of links, so that the same routes are always merged alike.
+  // In the order of links, so that equal routes always give the same result.
   std::vector<int> ids;
   ids.reserve(sets.size());
   for (const auto& [link, set] : sets) ids.push_back(link);
   std::ranges::sort(ids);
   MergedLinks merged;
-  std::unordered_map<std::uint64_t, int> numbers;  // by set
+  std::unordered_map<std::uint64_t, int> numbers;  // [hash of a set of routes]
   for (const int id : ids) {
     const BytesPerSecond rate = network.rate(id);
     const auto [place, is_first] =

@@ -111,15 +111,16 @@ Status read_errors(YamlKeys keys, std::array<SimModel::ErrorRow, N>& rows) {
   return keys.finish();
 }
 
-/// What a number may be, by the keys on the way to it.
+/// The valid range of a number, selected by the keys on the path to it.
 struct NumberRule {
-  std::string_view key;  ///< on the way; empty: of any
+  std::string_view key;  ///< a key on the path; empty: any number
   std::string_view what;
   double least, most;
   std::string_view help;
 };
 
-// The first that fits. A share is of what a description gives, which physics does not exceed.
+// The first rule that matches applies. A share is relative to what a description states, and physics does not exceed
+// that.
 constexpr NumberRule kNumberRules[] = {
     {"share", "a share", kLeastShare, 1, "give 0.000001 to 1: no link carries more than its rate"},
     {"uses", "a share", kLeastShare, 1, "give 0.000001 to 1: no link carries more than its rate"},
@@ -143,7 +144,7 @@ const NumberRule& rule_of(const std::vector<std::string>& path) {
   });
 }
 
-/// Holds each number to what hardware can have.
+/// Checks that each number is possible for hardware.
 Status check_numbers(const YAML::Node& node, const std::string& where,
                      std::vector<std::string>& path) {
   if (node.IsMap()) {
@@ -161,8 +162,8 @@ Status check_numbers(const YAML::Node& node, const std::string& where,
     return {};
   }
   const NumberRule& rule = rule_of(path);
-  const auto value = node.as<double>();  // what is none has been refused
-  // Nor is NaN a number.
+  const auto value = node.as<double>();  // values that are not numbers were rejected before
+  // Also false for NaN.
   if (value >= rule.least && value <= rule.most) return {};
   return YamlMapping{node, where}.bad(
       node, fmt::format("{}: '{}' is not {}", fmt::join(path, " "), node.Scalar(), rule.what),

@@ -11,12 +11,13 @@
 namespace ringside {
 namespace {
 
-// Ranks: all to all they make 16 million transfers.
+// Maximum ranks of an all-to-all: 16 million transfers.
 constexpr int kMostAllToAll = 4096;
-// With a few peers each they need little, but each looks through a round for each other: 1.1 billion.
+// Maximum ranks with a few peers each: they need little memory, but each looks through a round for each other rank
+// (1.1 billion steps).
 constexpr int kMostWithFewPeers = 32768;
 
-/// Exchanges are planned rank by rank.
+/// Checks the size, because exchanges are planned rank by rank.
 Status check_size(Collective collective, int nranks) {
   const int most = collective == Collective::AllToAll ? kMostAllToAll : kMostWithFewPeers;
   if (nranks <= most) return {};
@@ -67,11 +68,11 @@ std::string place_text(int rank, int channel, std::uint32_t step) {
 
 }  // namespace
 
-Error no_way_between(Rank from, Rank to) {
+Error no_route_between(Rank from, Rank to) {
   return no_way(fmt::format("from rank {} to rank {}", to_int(from), to_int(to)));
 }
 
-Error no_way_through_switch(Rank sender) {
+Error no_route_through_switch(Rank sender) {
   return no_way(fmt::format("from rank {} through a switch that reduces", to_int(sender)));
 }
 

@@ -15,8 +15,8 @@ namespace ringside {
 ///         network's, an exchange with more ranks than the network has
 Status check_request(const SimRequest& request);
 
-Error no_way_between(Rank from, Rank to);
-Error no_way_through_switch(Rank sender);
+Error no_route_between(Rank from, Rank to);
+Error no_route_through_switch(Rank sender);
 
 /// Returns a text such as `rank 0 channel 0 step 1 waits for a chunk from rank 3`.
 std::string waits_text(int rank, int channel, std::uint32_t step, bool receives, int peer);

@@ -26,7 +26,7 @@ WireCaller caller_of(const SimRequest& request) {
           .pid = info.pid};
 }
 
-/// errors  Corrupt: a rank that the network does not have
+/// errors  Corrupt: a rank that is not in the network
 Result<WireRoutes> routes_of(const SimNetwork& network, const WireQuestion& question) {
   const auto is_there = [n = network.nranks()](Rank rank) {
     return to_int(rank) >= 0 && to_int(rank) < n;
@@ -53,15 +53,15 @@ Result<WireRoutes> routes_of(const SimNetwork& network, const WireQuestion& ques
   return routes;
 }
 
-/// One job's part of the conversation with the worker.
+/// The exchange of one job with the worker.
 class Conversation {
  public:
   Conversation(const SimRequest& request, int socket) : request_(request), socket_(socket) {}
 
-  /// Until the worker has answered.
-  /// errors  PeerGone: it is gone; what cannot be done with what it says
+  /// Runs until the worker has answered.
+  /// errors  PeerGone: the worker is gone, or its answer is invalid
   Result<Result<SimResult>> run() {
-    // A worker that is gone may have left word why: so it is listened to all the same.
+    // A worker that is gone may have sent the reason before, so its messages are read anyway.
     static_cast<void>(send_wire(socket_, encode_job(caller_of(request_), request_)));
     for (;;) {
       RINGSIDE_TRY(WireMessage message, receive_wire(socket_));

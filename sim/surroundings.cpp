@@ -16,7 +16,7 @@ constexpr std::array<const char*, kNetKinds> kNets{"ib",      "roce",      "efa"
                                                    "fastrak", "slingshot", "tcpx"};
 constexpr std::array<const char*, kLaunchStyles> kLaunches{"process", "threads", "graph"};
 
-/// How a device's name begins.
+/// Prefixes of device names.
 constexpr std::array<std::pair<std::string_view, NetKind>, 15> kDevices{
     {{"mlx5", NetKind::InfiniBand},
      {"ibp", NetKind::InfiniBand},

@@ -10,7 +10,7 @@ namespace {
 
 GpuLink link_of(const Job& job) {
   const System& system = job.systems.front();
-  // Before 2.24 the link to a Grace CPU is one of NVLink's.
+  // Before 2.24 the link to a Grace CPU counts as NVLink.
   const auto is_coherent = [](const Link& link) {
     return link.kind == LinkKind::C2c ||
            (link.kind == LinkKind::Nvl && link.to.kind == NodeKind::Cpu);

@@ -7,7 +7,7 @@
 namespace ringside {
 namespace {
 
-/// Data in a slot: LL and LL128 spend the rest on flags.
+/// Returns the data bytes in a slot: LL and LL128 use the rest for flags.
 Bytes data_of_slot(const CommShape& shape, Protocol protocol) {
   const auto slot = static_cast<double>(shape.buffers[static_cast<std::size_t>(protocol)]) / kSlots;
   return Bytes{static_cast<std::uint64_t>(slot / wire_factor(protocol))};
@@ -26,16 +26,17 @@ Choice choice_of(const CommShape& shape, const TunedChoice& tuned) {
   return choice;
 }
 
-/// Of an exchange: what one rank sends to another.
+/// Returns the bytes that one rank sends to another in an exchange.
 Bytes transfer_of(const TuningCall& call, int nranks) {
   const bool is_whole = call.collective == Collective::SendRecv;
   return is_whole ? call.bytes : call.bytes / static_cast<std::uint64_t>(std::max(nranks, 1));
 }
 
-constexpr std::uint64_t kMostByLl =
-    16384;  // bytes a channel; source  NCCL_P2P_LL_THRESHOLD's default
+// Bytes per channel; source  NCCL_P2P_LL_THRESHOLD's default.
+constexpr std::uint64_t kMostByLl = 16384;
 
-/// Connections to other hosts share one set of buffers, which LL does not have: a call that has such is by Simple.
+/// Connections to other hosts share one set of buffers, which does not support LL: a call with such connections uses
+/// Simple.
 /// source  NCCL 2.30.7 enqueue.cc: addP2pToPlan; transport/net.cc: NCCL_NET_SHARED_BUFFERS
 Protocol protocol_of_exchange(const CommShape& shape, const TuningCall& call, int per_peer) {
   if (shape.nnodes > 1) return Protocol::Simple;

@@ -5,8 +5,8 @@
 
 #include "sim/wire_generated.h"
 
-// A field that is added to one of the structs below must be sent, too: the structured bindings stop
-// compiling until it is.
+// A field that is added to one of the structs below must also be sent: until then the structured bindings do not
+// compile.
 
 namespace ringside {
 namespace {
@@ -35,7 +35,7 @@ auto put_numbers(FlatBufferBuilder& to, const std::vector<T>& values) {
   return to.CreateVector(numbers);
 }
 
-/// list_of(element) gives the list of each.
+/// list_of(element) returns the list of each element.
 template <typename Elements, typename ListOf>
 Offset<simwire::Lists> put_lists(FlatBufferBuilder& to, const Elements& elements, ListOf list_of) {
   std::vector<std::uint32_t> sizes;

@@ -10,9 +10,9 @@ namespace {
 
 Error gone() { return {ErrorCode::PeerGone, "the other end of the simulation is gone"}; }
 
-/// Until there is something to take, or the other end is closed.
+/// Waits until there is data, or the other end is closed.
 Status await(int socket, const Deadline& until) {
-  if (until.at() == Clock::kNever) return {};  // recv() waits, too
+  if (until.at() == Clock::kNever) return {};  // recv() waits instead
   pollfd polled{.fd = socket, .events = POLLIN, .revents = 0};
   for (;;) {
     const int ready = until.poll(std::span(&polled, 1));
@@ -22,7 +22,7 @@ Status await(int socket, const Deadline& until) {
   }
 }
 
-/// Takes all of `bytes` from the socket.
+/// Receives exactly `bytes` from the socket.
 Status receive_all(int socket, std::span<std::byte> bytes, const Deadline& until) {
   while (!bytes.empty()) {
     RINGSIDE_TRY(await(socket, until));

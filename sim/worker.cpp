@@ -23,7 +23,7 @@
 namespace ringside {
 namespace {
 
-/// Loading SimGrid takes some 30 ms, a second and more on a machine that is busy.
+/// Loading SimGrid takes some 30 ms, and more than a second on a busy machine.
 constexpr std::chrono::seconds kHelloWait{10};
 constexpr std::chrono::milliseconds kEndWait{500};
 constexpr std::uint32_t kMostHelloBytes = 4096;
@@ -44,7 +44,7 @@ bool is_readable(int fd, const Deadline& until) {
   return ready > 0;
 }
 
-/// What a new process is to find open and how signals reach it.
+/// Sets the open descriptors and signal handling of a new process.
 class SpawnSettings {
  public:
   explicit SpawnSettings(int socket) {
@@ -78,22 +78,21 @@ class SpawnSettings {
 
 }  // namespace
 
-/// Workers that wait for a job. Starting one loads SimGrid, which takes some 30 ms; a simulation may take
-/// less than one.
+/// Idle workers. Starting one loads SimGrid, which takes some 30 ms; a simulation may take less than one.
 struct SimWorker::Idle {
   static constexpr std::size_t kMost = 16;
 
   std::mutex mutex;
-  std::vector<SimWorker> workers;  ///< under mutex
-  pid_t owner = -1;                ///< under mutex
+  std::vector<SimWorker> workers;  ///< guarded by mutex
+  pid_t owner = -1;                ///< guarded by mutex
 
   static Idle& of_process() {
-    // Never destroyed: threads may still simulate while the process ends, which ends the workers.
+    // Never destroyed, because threads may still simulate while the process ends; its end also ends the workers.
     static Idle& idle = *new Idle;
     return idle;
   }
 
-  /// Under mutex. A child made by fork() leaves its parent's workers alone.
+  /// Requires mutex. A child made by fork() does not use its parent's workers.
   std::vector<SimWorker>& own() {
     if (owner != ::getpid()) {
       for (SimWorker& inherited : workers) inherited.pid_ = -1;
@@ -167,7 +166,7 @@ Result<SimWorker> SimWorker::spawn(std::string path) {
 }
 
 bool SimWorker::is_idle() const {
-  // One that has ended may have left the socket open in a simulation of its that is about to end.
+  // A worker that has ended may have left the socket open in a child that is about to end.
   siginfo_t ended{};
   const int asked = ::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT);
   if (asked != 0 || ended.si_pid != 0) return false;
@@ -175,7 +174,7 @@ bool SimWorker::is_idle() const {
   return ::poll(&end, 1, 0) == 0;
 }
 
-/// returns  its status, as of waitpid; 0 where there is none
+/// returns  its status, as from waitpid; 0 if there is none
 int SimWorker::end() {
   socket_.reset();
   const pid_t pid = std::exchange(pid_, -1);
@@ -189,12 +188,12 @@ int SimWorker::end() {
 }
 
 Error SimWorker::cause_of_end() && {
-  // It may have closed its end and still be ending: then its own exit status gives the reason.
+  // The worker may have closed its end and still be ending: then its exit status gives the reason.
   socket_.reset();
   const UniqueFd life{static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0))};
   const bool has_ended = life && is_readable(life.get(), deadline_in(kEndWait));
   const int status = end();
-  const bool was_ours = life && !has_ended;  // without a pidfd it is taken for gone
+  const bool was_ours = life && !has_ended;  // without a pidfd, it counts as gone
   if (WIFSIGNALED(status) && !was_ours) return died_of(WTERMSIG(status));
   return {ErrorCode::System, "the simulation ended without an answer",
           fmt::format("see what it wrote to stderr; {}", fix_of(path_))};

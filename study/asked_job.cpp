@@ -56,7 +56,7 @@ Result<HostChanges> host_changes(const JobOptions& options) {
   return changes;
 }
 
-/// The settings that belong to the cluster.
+/// Returns the settings that belong to the cluster.
 /// errors  InvalidArgument: no `=`
 Result<std::vector<ClusterChange>> cluster_changes(const JobOptions& options) {
   std::vector<ClusterChange> changes;
@@ -72,7 +72,7 @@ Result<std::vector<ClusterChange>> cluster_changes(const JobOptions& options) {
   return changes;
 }
 
-/// The word for the job's fabric; empty: there is none.
+/// Returns the word for the job's fabric; empty: none.
 std::string fabric_word(const JobOptions& options) {
   std::string word = options.fabric;
   for (const std::string& setting : options.set) {
@@ -81,7 +81,7 @@ std::string fabric_word(const JobOptions& options) {
   return word;
 }
 
-/// Whether the word is the file of a cluster, and not of a host.
+/// Returns whether the word names a cluster file rather than a host.
 bool is_cluster_file(const std::string& on) {
   std::error_code failed;
   if (!std::filesystem::is_regular_file(on, failed)) return false;
@@ -171,7 +171,7 @@ Result<FoundHosts> placed_hosts(Cluster cluster, std::optional<int> nodes) {
   return FoundHosts{std::move(placed.hosts), std::move(found)};
 }
 
-/// What NCCL makes of a host's NICs before it looks at them.
+/// Changes that NCCL makes to a host's NICs before it searches paths.
 using OnHost = std::function<void(Host&)>;
 
 Result<FoundHosts> hosts_of_cluster(const AskedCluster& asked, const JobOptions& options,
@@ -196,7 +196,7 @@ Result<FoundHosts> hosts_of_cluster(const AskedCluster& asked, const JobOptions&
   return placed_hosts(std::move(cluster), options.nodes);
 }
 
-/// Hosts that a word joins: all of them are the job's, unless the fabric has more.
+/// Returns the hosts that a fabric word connects: all of them belong to the job, unless the fabric has more.
 Result<FoundHosts> hosts_in_fabric(JobHosts hosts, const std::string& word,
                                    const JobOptions& options) {
   RINGSIDE_TRY(const auto changes, cluster_changes(options));

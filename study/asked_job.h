@@ -18,15 +18,16 @@ namespace ringside::study {
 
 /// The job that a question is about: its hosts and its environment variables.
 struct JobOptions {
-  std::string on;                      ///< as load_hosts() takes it, or a cluster's file
-  std::optional<int> nodes = {};       ///< hosts; none: 1, of a cluster all that it places
+  std::string on;                      ///< a text for load_hosts(), or a cluster file
+  std::optional<int> nodes = {};       ///< hosts; nullopt: 1, or all placed hosts of a cluster
   std::optional<int> nvl_domain = {};  ///< hosts that share one NVLink domain
-  std::optional<int> gpus = {};        ///< of the whole job, in place of `nodes`
-  std::string fabric = {};             ///< as parse_fabric_word() takes it; empty: as `on` says
-  /// Of a fabric given by a word: nodes that it joins, of which the job takes the first `nodes`; none: just the job's.
+  std::optional<int> gpus = {};        ///< GPUs of the whole job, instead of `nodes`
+  std::string fabric = {};  ///< a word for parse_fabric_word(); empty: the fabric of `on`
+  /// For a fabric given by a word: nodes that it connects; the job uses the first `nodes` of them. nullopt: the job's
+  /// nodes only.
   std::optional<int> fabric_nodes = {};
-  /// NAME=VALUE, over the process's own variables; fabric.KEY=VALUE or placement=VALUE, over what a cluster's file says; or
-  /// fabric=WORD, over `fabric`.
+  /// NAME=VALUE overrides a variable of the process; fabric.KEY=VALUE or placement=VALUE overrides the cluster file;
+  /// fabric=WORD overrides `fabric`.
   std::vector<std::string> set = {};
   HostChanges hosts = {};
 };
@@ -37,6 +38,7 @@ struct JobOptions {
 Result<Environment> environment_with(const std::vector<std::string>& settings);
 
 /// Returns environment_with(options.set), without the settings of the cluster file.
+/// errors  as environment_with()
 Result<Environment> environment_of(const JobOptions& options);
 
 /// Loads the hosts of a job, as runs of equal hosts. Does not load the fabric between them.
@@ -44,12 +46,14 @@ Result<Environment> environment_of(const JobOptions& options);
 ///         part, or the cluster's fabric does not join two of the hosts
 Result<JobHosts> load_job_hosts(const JobOptions& options);
 
-/// The options with `nodes` in place of `gpus`, where they have that. GPUs that do not fill whole NVLink domains take as many
-/// hosts of each one, and `nvl_domain` says how many: 512 GPUs of gb200-nvl72 are 8 domains of 16 hosts.
-/// errors  as load_job_hosts(). InvalidArgument: `nodes` as well, GPUs that do not fill hosts, hosts of several kinds
+/// Returns the options with `nodes` instead of `gpus`, if `gpus` is set. If the GPUs do not fill whole NVLink domains,
+/// each domain contributes equally many hosts, given by `nvl_domain`: 512 GPUs of gb200-nvl72 are 8 domains of 16
+/// hosts.
+/// errors  as load_job_hosts(). InvalidArgument: `nodes` is set too, the GPUs do not fill hosts, there are hosts of
+///         several kinds
 Result<JobOptions> with_nodes(const JobOptions& options);
 
-/// Whether a setting (NAME=VALUE) is of the fabric or the placement in it.
+/// Returns whether a setting (NAME=VALUE) is of the fabric or the placement in it.
 bool is_fabric_setting(const std::string& setting);
 
 /// The cluster that a job is part of.

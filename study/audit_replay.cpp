@@ -82,7 +82,7 @@ Result<Logged> read_logs(const ReplayOptions& options) {
   return Logged{std::move(audited), std::move(expected), std::move(imported)};
 }
 
-/// Whether the model of a job may handle the finding.
+/// Returns whether the model of a job may handle the finding.
 bool is_cause(const audit::Finding& finding) {
   return finding.severity >= audit::Severity::Warning;
 }

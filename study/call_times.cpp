@@ -39,8 +39,8 @@ struct Seat {
 using Place = std::tuple<std::vector<int>, std::size_t, std::vector<int>>;
 
 /// The inputs that determine a call's time.
-using CallKey =
-    std::tuple<int, std::string, std::uint64_t, Place>;  // family, collective, bytes, placement
+// Family, collective, bytes, placement.
+using CallKey = std::tuple<int, std::string, std::uint64_t, Place>;
 /// The same in the program's terms: group, call, type, elements, path.
 using StepKey = std::tuple<int, Op, DataType, std::int64_t, bool, int>;
 
@@ -48,7 +48,7 @@ StepKey key_of(const Step& call, int group) {
   return {group, call.op, call.type, call.count, call.is_shift, call.way};
 }
 
-/// The simulator's name of the call: of two ranks each sends to the other.
+/// Returns the simulator's name of the call; in a transfer of two ranks, each sends to the other.
 const char* collective_text(Op op) {
   return hangs::is_p2p(op) ? "send_recv" : to_string(hangs::collective_of(op));
 }
@@ -70,7 +70,7 @@ std::uint64_t bytes_of(const Step& call, std::size_t members) {
 class KindsOfWays {
  public:
   KindsOfWays() = default;
-  /// ranks_per_node  where the job is two nodes that represent any two; 0: it is the whole
+  /// ranks_per_node  if the job consists of two nodes that represent any two; 0: it is the whole job
   KindsOfWays(AskedJob asked, int ranks_per_node)
       : asked_(std::make_unique<AskedJob>(std::move(asked))),
         network_(std::make_unique<JobNetwork>(asked_->job, std::nullopt, asked_->topology, nullptr,
@@ -94,7 +94,7 @@ class KindsOfWays {
   }
 
  private:
-  /// What its channels carry together, and the time of a step on it.
+  /// The total rate of the channels on a path, and the time of a step on it.
   struct WayKind {
     double rate = std::numeric_limits<double>::max();
     StepLink slowest = StepLink::NvLink;
@@ -102,7 +102,7 @@ class KindsOfWays {
     auto operator<=>(const WayKind&) const = default;
   };
 
-  /// The ranks of the job that represent them.
+  /// Returns the ranks of the job that represent them.
   [[nodiscard]] std::pair<int, int> placed(const std::pair<int, int>& pair) const {
     const auto [a, b] = pair;
     if (ranks_per_node_ == 0) return pair;

@@ -4,14 +4,15 @@
 
 namespace ringside::study {
 
-/// As many hosts of each of `domains` NVLink domains as all ranks fill.
+/// An even distribution of ranks over NVLink domains: `hosts_each` hosts of each of `domains` domains.
 struct EvenDomains {
   int domains = 0;
   int hosts_each = 0;
 };
 
-/// most     domains that the job may take; none: up to twice as many as it needs
-/// returns  none: ranks fill whole domains, or one in part, or do not divide
+/// Returns the distribution for a job.
+/// most     maximum number of domains; nullopt: up to twice as many as needed
+/// returns  nullopt: the ranks fill whole domains, or fit into one, or cannot be divided evenly
 std::optional<EvenDomains> even_domains(int ranks, int gpus_per_host, int hosts_per_domain,
                                         std::optional<int> most = {});
 

@@ -13,11 +13,11 @@ namespace ringside::study {
 
 /// Changes of a job's hosts relative to their descriptions.
 struct HostChanges {
-  std::optional<int> nics = {};                 ///< keep so many, evenly out of all
-  std::optional<int> drop_rail = {};            ///< the NIC of that number, on each host
-  std::optional<BytesPerSecond> nic_rate = {};  ///< of each NIC
+  std::optional<int> nics = {};                 ///< number of NICs to keep, distributed evenly
+  std::optional<int> drop_rail = {};            ///< number of the NIC to remove from each host
+  std::optional<BytesPerSecond> nic_rate = {};  ///< rate of each NIC
   std::optional<bool> gdr = {};                 ///< GPUs and NICs reach each other's memory, or not
-  std::vector<int> gpus = {};  ///< that take part, by their ranks within the host; empty: all
+  std::vector<int> gpus = {};  ///< GPUs that take part, by their ranks within the host; empty: all
 
   friend bool operator==(const HostChanges&, const HostChanges&) = default;
 };

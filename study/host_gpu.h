@@ -8,15 +8,16 @@
 
 namespace ringside::study {
 
-/// Keys `gpu` and `gpu_memory_gb` of a training workload on these hosts; empty: the rates of their GPU are not known.
+/// Returns the keys `gpu` and `gpu_memory_gb` of a training workload on these hosts; empty: the rates of their GPU are
+/// unknown.
 /// on      as JobOptions::on
 /// errors  as load_job_hosts()
 Result<WorkloadKeys> gpu_keys_of_hosts(const std::string& on);
 
-/// A scenario whose workload names no GPU has that of its hosts.
+/// Returns settings for reading a scenario whose workload uses the GPU of its hosts if it names none.
 ScenarioReading scenario_reading();
 
-/// GPUs of one NVLink domain of these hosts.
+/// Returns the number of GPUs of one NVLink domain of these hosts.
 /// errors  as load_job_hosts()
 Result<int> gpus_per_domain(const std::string& on);
 

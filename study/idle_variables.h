@@ -8,7 +8,8 @@
 
 namespace ringside::study {
 
-/// Whether a job may be started with this variable and no answer here depends on it: NCCL_DEBUG, NCCL_IB_GID_INDEX.
+/// Returns whether a job may be started with this variable and no answer here depends on it: NCCL_DEBUG,
+/// NCCL_IB_GID_INDEX.
 bool is_idle_variable(std::string_view name);
 
 /// Of the settings those that decide nothing, as a sentence each.

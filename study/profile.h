@@ -41,8 +41,8 @@ struct ProfileLeg {
 
 /// The total time of one term.
 struct TimeTerm {
-  std::string
-      what;  ///< "bandwidth of node *: GPU * -> NVSwitch", "latency over the network", "launch"
+  /// "bandwidth of node *: GPU * -> NVSwitch", "latency over the network", "launch"
+  std::string what;
   Seconds time{};
 };
 

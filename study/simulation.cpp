@@ -136,7 +136,7 @@ struct BothSinks : TraceSink {
   TraceSink* second;
 };
 
-/// Whether all ranks and channels together take at most `most` steps.
+/// Returns whether all ranks and channels together take at most `most` steps.
 Result<bool> has_at_most(std::int64_t most, const SimRequest& request) {
   RINGSIDE_TRY(const TaskPlanner planner,
                TaskPlanner::make(request.choice, request.channels, request.call));
@@ -173,7 +173,7 @@ void set_error(const SimPlan& plan, SimRow& row) {
   const SimModel::TypicalError typical = plan.model.typical_error(row.call.bytes, plan.group);
   row.error_percent = typical.percent * (beyond_measured(plan).empty() ? 1 : kBeyond);
   row.error_systems = typical.systems;
-  // It knows no fabric.
+  // The tuner's prediction does not consider a fabric.
   if (row.call.tuned.prediction && !plan.job.asked.fabric && !has_fallback_search(plan, row)) {
     row.nearer_nccl_error = plan.model.nearer_nccl_error(row.call.bytes, plan.group);
   }

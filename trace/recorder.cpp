@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "base/remark.h"
+#include "base/warning.h"
 #include "trace/clock.h"
 #include "trace/encode.h"
 
@@ -101,8 +101,8 @@ bool TraceRecorder::write_block(std::span<const std::byte> block) {
     return true;
   }
   if (!has_failed_.exchange(true)) {
-    remark({"trace/recorder.cpp", __LINE__, __func__},
-           fmt::format("{}; recording stops, the run goes on", written.error().message));
+    report_warning({"trace/recorder.cpp", __LINE__, __func__},
+                   fmt::format("{}; recording stops, the run goes on", written.error().message));
   }
   return false;
 }

@@ -48,20 +48,20 @@ Result<int> parse_check(const std::string& text, int iterations) {
                suggestion(text, kKnown) + "; or a number of runs from 0 to 1000000"};
 }
 
-Result<CallWishes> call_settings(const BenchArguments& arguments) {
-  CallWishes wishes;
+Result<CallSettings> call_settings(const BenchArguments& arguments) {
+  CallSettings settings;
   if (!arguments.algorithm.empty()) {
-    RINGSIDE_TRY(wishes.algorithm, parse_algorithm(arguments.algorithm));
+    RINGSIDE_TRY(settings.algorithm, parse_algorithm(arguments.algorithm));
   }
   if (!arguments.protocol.empty()) {
-    RINGSIDE_TRY(wishes.protocol, parse_protocol(arguments.protocol));
+    RINGSIDE_TRY(settings.protocol, parse_protocol(arguments.protocol));
   }
   RINGSIDE_TRY(at_least("--channels", arguments.channels, 0, kMaxChannels));
-  wishes.nchannels = arguments.channels;
+  settings.nchannels = arguments.channels;
   if (!arguments.slot.empty()) {
-    RINGSIDE_TRY(wishes.slot, parse_bytes(arguments.slot));
+    RINGSIDE_TRY(settings.slot, parse_bytes(arguments.slot));
   }
-  return wishes;
+  return settings;
 }
 
 /// -b, -e and -f, or -i.
@@ -215,7 +215,7 @@ Result<JobOptions> bench_job_options(const BenchArguments& arguments) {
   if (!arguments.transport.empty()) {
     RINGSIDE_TRY(job.communicator.host.transport, parse_transport(arguments.transport));
   }
-  RINGSIDE_TRY(job.communicator.wishes, call_settings(arguments));
+  RINGSIDE_TRY(job.communicator.settings, call_settings(arguments));
   RINGSIDE_TRY(at_least("--ranks-per-node", arguments.ranks_per_node, 0, 1024));
   job.communicator.host.ranks_per_node = arguments.ranks_per_node;
   RINGSIDE_TRY(job.on_stage, rank_binder(arguments.bind, job.local_ranks.has_value()));

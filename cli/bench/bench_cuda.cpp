@@ -174,7 +174,7 @@ VerbResult run_bench_on_gpu(const BenchArguments& arguments) {
   const auto timeout = std::chrono::duration_cast<Nanoseconds>(job.communicator.op_timeout);
   if (!arguments.json) show(head(gpu->facts(), options, nranks));
   RINGSIDE_TRY(const GpuBench bench,
-               run_gpu_bench(*gpu, nranks, options, job.communicator.wishes, timeout, trace.get(),
+               run_gpu_bench(*gpu, nranks, options, job.communicator.settings, timeout, trace.get(),
                              [&](const GpuBench& so_far) {
                                if (!arguments.json) show(line(so_far, options));
                              }));

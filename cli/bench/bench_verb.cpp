@@ -255,7 +255,7 @@ VerbResult run(const BenchArguments& arguments) {
   } else if (on_gpus) {
     job.make_executor = gpu_process_executor(gpu, job.communicator.host.transport);
   }
-  RINGSIDE_TRY(check_bench(options, job.communicator.wishes));
+  RINGSIDE_TRY(check_bench(options, job.communicator.settings));
   job.memory = bench_memory(options);
   if (!arguments.overlap.empty()) {
     RINGSIDE_TRY(const OverlapOptions overlap, overlap_options(arguments));

@@ -20,7 +20,7 @@ constexpr int kMaxFrames = 100;
 
 struct Range {
   int from = 0, to = 0;
-  const char* of = "";  ///< what is counted
+  const char* of = "";  ///< what the number counts
 };
 
 /// errors  InvalidArgument: a given value is out of range

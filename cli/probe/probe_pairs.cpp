@@ -37,14 +37,15 @@ double Spread::share(double value) const {
   return std::clamp(std::log(value / least) / std::log(most / least), 0.0, 1.0);
 }
 
-/// From red over yellow to green: 196 .. 46 of the 256 colours. goodness  0 .. 1
+/// Returns a colour from red over yellow to green, one of the 256 terminal colours 196 .. 46.
+/// goodness  0 .. 1
 int terminal_colour(double goodness) {
   constexpr int kColours[] = {196, 202, 208, 214, 220, 226, 190, 154, 118, 46};
   const auto last = static_cast<double>(std::size(kColours) - 1);
   return kColours[static_cast<std::size_t>(std::lround(goodness * last))];
 }
 
-/// Without colours the shade shows it.
+/// Returns a shade, for output without colours.
 const char* shade(double goodness) {
   constexpr const char* kShades[] = {" ", "░", "▒", "▓", "█"};
   return kShades[static_cast<std::size_t>(std::lround(goodness * 4))];

@@ -32,7 +32,7 @@ struct RunArguments {
   std::string folder;
   std::string fidelity = "auto";
   std::vector<std::string> vary;
-  double timeout_s = std::numeric_limits<double>::quiet_NaN();  ///< as it is: not given
+  double timeout_s = std::numeric_limits<double>::quiet_NaN();  ///< NaN: not given
   bool json = false;
   ScriptArguments script;
 };
@@ -98,7 +98,7 @@ void print_calls(const std::vector<study::CallTime>& calls) {
 
 struct FileWords {
   hang::FileKind kind;
-  const char* key;  ///< in the document
+  const char* key;  ///< key in the JSON document
   const char *one, *many;
 };
 constexpr std::array<FileWords, 5> kFileWords{
@@ -273,21 +273,21 @@ Json outcome_document(const Scenario& scenario, const ScenarioOutcome& outcome,
   return document;
 }
 
-/// Hosts that --on names are in place of the scenario's.
+/// Hosts of --on replace the scenario's.
 ScenarioReading reading_of(const RunArguments& arguments) {
   ScenarioReading reading = study::scenario_reading();
   if (arguments.on != "sim" && arguments.on != "real") reading.on = arguments.on;
   return reading;
 }
 
-/// Each combination of what is varied, as a sweep does it.
+/// Runs each combination of the varied values, as a sweep does.
 VerbResult run_variants(const RunArguments& arguments) {
   if (arguments.on == "real" || !arguments.folder.empty()) {
     return Error{ErrorCode::InvalidArgument, "--vary with --on real or -o",
                  "it compares simulated times, and keeps nothing else"};
   }
   ScenarioReading reading = reading_of(arguments);
-  // A layout that does not fit is a place to start from.
+  // A layout that does not fit may be the start of the search.
   reading.checks_memory = false;
   RINGSIDE_TRY(const Scenario scenario, load_scenario(arguments.file, reading));
   RINGSIDE_TRY(study::Sweep sweep,

@@ -15,7 +15,7 @@ std::string loop_line(std::span<const study::SimRow> rows);
 /// Where NCCL's own model was nearer than the simulation; else empty.
 std::string nearer_line(std::span<const study::SimRow> rows);
 
-/// What `*` behind a time of NCCL's model means, where there is one; else empty.
+/// Returns the explanation of `*` behind a time of NCCL's model; empty if no time is marked.
 std::string fallback_line(const study::SimPlan& plan, std::span<const study::SimRow> rows);
 
 /// Returns the typical error of the smallest and the largest size, and the reason if a question

@@ -40,7 +40,7 @@ using study::SimRow;
 
 struct SimArguments {
   study::SimQuestion question;
-  std::string nccl;  ///< empty: none was named
+  std::string nccl;  ///< empty: not given
   std::vector<std::string> vary;
   std::optional<int> drop_rail;
   bool profile = false;
@@ -48,12 +48,12 @@ struct SimArguments {
   bool is_release_named = false;
   std::string plot;
   FaultArguments faults;
-  std::optional<int> iterations;  ///< with faults, as the next two
+  std::optional<int> iterations;  ///< with faults only, like the next two
   std::string op_timeout;
   std::string dumps;
   bool json = false;
 
-  /// Whether the profile of one size is drawn.
+  /// Returns whether the profile of one size is drawn.
   [[nodiscard]] bool wants_profile(const SimPlan& plan) const {
     return profile || (!plot.empty() && plan.calls.sizes.size() == 1);
   }
@@ -121,7 +121,7 @@ void print_row(const SimPlan& plan, const SimRow& row) {
   std::fflush(stdout);
 }
 
-/// What keeps a call from being faster, as a clause.
+/// Returns the reason that limits the call, as a clause.
 std::string limit_sentence(const SimRow& row) {
   const std::string limit = study::limit_of(row);
   if (!row.path_limit.empty()) {
@@ -133,7 +133,7 @@ std::string limit_sentence(const SimRow& row) {
   return limit + " limits it";
 }
 
-/// What the best row gets out of the links, and what is in its way.
+/// Returns how much of the links the best row uses, and what limits it.
 std::string perspective(const std::vector<SimRow>& rows) {
   const SimRow& best = study::best_of(rows);
   if (best.is_alone) {
@@ -152,7 +152,8 @@ std::string perspective(const std::vector<SimRow>& rows) {
       format_bandwidth(best.busiest->rate), 100 * best.busy_share());
 }
 
-/// How the job's fabric differs from what its file requests, and what of it the job does not use; empty: neither.
+/// Returns how the job's fabric differs from what its file requests, and which part of it the job does not use; empty:
+/// neither.
 std::string fabric_note_of(const SimPlan& plan) {
   const auto& fabric = plan.job.asked.fabric;
   return fabric ? study::fabric_note(*fabric->fabric, fabric->nodes) : std::string();
@@ -448,7 +449,7 @@ Result<study::FaultQuestion> fault_question(const SimArguments& arguments) {
   return question;
 }
 
-/// A hang is the end of a real run, too: it failed.
+/// A hang also ends a real run with a failure.
 VerbResult run_with_faults(const SimArguments& arguments) {
   RINGSIDE_TRY(const study::FaultQuestion question, fault_question(arguments));
   RINGSIDE_TRY(const SimPlan plan, study::plan_simulation(arguments.question));

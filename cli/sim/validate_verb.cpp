@@ -38,9 +38,9 @@ std::string title_of(const SystemScore& system) {
   return system.name + (system.is_apart ? " (another library)" : "");
 }
 
-/// Rows that fail alike.
+/// Rows with the same error.
 struct Failed {
-  const study::ScoredRow* row = nullptr;  ///< the first
+  const study::ScoredRow* row = nullptr;  ///< the first of these rows
   Bytes least, most;
   std::size_t count = 0;
 };

@@ -50,7 +50,7 @@ std::string error_text(const SweepRow& row) {
 /// A card: the question, the point, the figure, and further figures.
 struct Card {
   std::string what, figure, details;
-  const char* more;  ///< of the next one: slower, dearer
+  const char* more;  ///< comparison with the next point: slower, more expensive
 };
 
 void answer(Page& page, const SweepReport& report, const SweepBest& best, const Card& card) {
@@ -151,7 +151,7 @@ void pictures(Page& page, const SweepReport& report) {
   }
 }
 
-/// Whether any row has it.
+/// Returns whether any row has the figure.
 bool has(const SweepReport& report, std::optional<double> SweepRow::*figure) {
   return std::ranges::any_of(report.rows,
                              [figure](const SweepRow& row) { return (row.*figure).has_value(); });

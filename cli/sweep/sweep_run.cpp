@@ -27,12 +27,12 @@ int cores_of_process() {
   return 1;
 }
 
-/// As many processes as there are cores for this one: Slurm's count, else what it may run on, shared with the other ranks of
-/// the host where they are not kept apart.
+/// Returns the number of worker processes: the cores of this process, by Slurm's count or its affinity, divided by the
+/// ranks of the host if these share the cores.
 /// errors  InvalidArgument: the launcher's variables contradict each other
 Result<int> jobs_here(const std::optional<LaunchInfo>& launch) {
-  RINGSIDE_TRY(const auto told, env_int("SLURM_CPUS_PER_TASK", 1, 1 << 16));
-  if (told) return static_cast<int>(*told);
+  RINGSIDE_TRY(const auto slurm_cores, env_int("SLURM_CPUS_PER_TASK", 1, 1 << 16));
+  if (slurm_cores) return static_cast<int>(*slurm_cores);
   const int mine = cores_of_process();
   const int all = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   const int ranks = launch ? launch->local_ranks.value_or(1) : 1;
@@ -57,11 +57,11 @@ Result<std::vector<study::SweepRow>> rows_of(ResultStore& store,
 }
 
 Status work(ResultStore& store, const study::Sweep& sweep, const std::vector<SweepPoint>& points,
-            const SweepRun& how, int jobs, bool is_told) {
+            const SweepRun& how, int jobs, bool shows_progress) {
   std::map<std::string, const SweepPoint*> by_key;
   for (const SweepPoint& point : points) by_key[point.key] = &point;
   std::optional<Progress> progress;
-  if (is_told) progress.emplace("sweep");
+  if (shows_progress) progress.emplace("sweep");
   std::optional<std::int64_t> open_at_first;
   CrewOptions options{.jobs = jobs, .limit = Seconds{how.limit_s}};
   options.progress = [&](const SweepProgress& now) {
@@ -89,7 +89,7 @@ Result<std::optional<study::SweepReport>> run_sweep(study::Sweep sweep, const st
   if (jobs == 0) {
     RINGSIDE_TRY(jobs, jobs_here(launch));
   }
-  const bool is_told = !launch || launch->rank == 0;
+  const bool shows_progress = !launch || launch->rank == 0;
   if (!how.is_forced) RINGSIDE_TRY(check_own_folder(folder, ResultStore::kFile));
   RINGSIDE_TRY(ResultStore store, ResultStore::open(folder));
   std::vector<StoredPoint> stored;
@@ -101,9 +101,9 @@ Result<std::optional<study::SweepReport>> run_sweep(study::Sweep sweep, const st
   }
   RINGSIDE_TRY(store.set_points(stored));
   if (!how.is_report_only) {
-    RINGSIDE_TRY(work(store, sweep, points, how, jobs, is_told));
+    RINGSIDE_TRY(work(store, sweep, points, how, jobs, shows_progress));
   }
-  if (!is_told) return std::optional<study::SweepReport>{};
+  if (!shows_progress) return std::optional<study::SweepReport>{};
   RINGSIDE_TRY(std::vector<study::SweepRow> rows, rows_of(store, points));
   return std::optional(study::make_sweep_report(std::move(sweep), std::move(rows), how.method));
 }

@@ -41,7 +41,7 @@ std::string outcome_of(const SweepRow& row) {
   return row.result ? to_string(row.result->end) : "open";
 }
 
-/// Where layouts are searched for: which axis that is.
+/// Returns the axis that searches for layouts; nullopt: none.
 std::optional<std::size_t> searched_axis(const SweepReport& report) {
   for (std::size_t i = 0; i < report.sweep.vary.size(); ++i) {
     const study::VaryAxis& axis = report.sweep.vary[i];
@@ -64,7 +64,7 @@ std::vector<std::size_t> rows_in_order(const SweepReport& report) {
   return order;
 }
 
-/// Of each search for a layout the rows beyond the best few.
+/// Returns the rows of each layout search except the best few.
 std::set<std::size_t> slower_layouts(const SweepReport& report) {
   constexpr int kShown = 5;
   std::set<std::size_t> slow;
@@ -83,7 +83,7 @@ std::set<std::size_t> slower_layouts(const SweepReport& report) {
   return slow;
 }
 
-/// `what` in words, and how far the next one is.
+/// Returns `what` in words, with the distance to the next row.
 std::string headline(const SweepReport& report, const char* what, const char* more,
                      const SweepBest& best, const std::string& figure) {
   const SweepRow& row = report.rows[best.row];

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kMargin = 24, kColumn = 82, kLeaf = 74, kLeafHeight = 44;
 constexpr double kRow = 66, kBoxHeight = 30;
-constexpr double kStop = 30, kLane = 34;  ///< of the rings
+constexpr double kStop = 30, kLane = 34;  ///< for rings
 constexpr int kFewRings = 8;
 constexpr std::size_t kFewStops = 32;
 constexpr const char* kGpuFill = "#DCEBC8";

@@ -14,7 +14,7 @@ namespace {
 
 using study::FabricPicture;
 
-constexpr int kFewSwitches = 8;  ///< of a row, without --all
+constexpr int kFewSwitches = 8;  ///< switches shown per row without --all
 constexpr double kMargin = 24, kTitle = 40, kNames = 170;
 constexpr double kBox = 88, kGap = 12, kHeight = 30, kRowHeight = 130;
 constexpr const char* kSwitchFill = "#D6E6F5";

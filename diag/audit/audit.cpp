@@ -18,11 +18,11 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
-/// A shard costs memory and a buffer: more shards than this gain nothing on small inputs.
+/// A shard costs memory and a buffer, so small inputs use fewer shards.
 int shards_for(Bytes total, int threads) {
   constexpr std::uint64_t kWorthAThread = std::uint64_t{4} << 20;
   int most = threads > 0 ? threads : static_cast<int>(std::thread::hardware_concurrency());
@@ -31,7 +31,7 @@ int shards_for(Bytes total, int threads) {
   return std::min(most, worth);
 }
 
-/// Some problems already begin with their file.
+/// Adds the file's name unless the problem already begins with it.
 Error error_of(const InputProblem& problem, ErrorCode code) {
   const bool is_named = problem.what.starts_with(problem.file + ":");
   return {code, is_named ? problem.what : fmt::format("{}: {}", problem.file, problem.what),
@@ -166,7 +166,8 @@ Status check_anything_read(const Audit& audit) {
                "was the job started with NCCL_DEBUG=INFO, and is this where its output goes?"};
 }
 
-/// Lines that are judged together must be of one job: ranks, hosts and settings of several would be mixed up.
+/// Lines that are judged together must belong to one job, because ranks, hosts and settings of several jobs would be
+/// mixed up.
 Error several_jobs_error(const Audit& audit, const std::vector<JobOfFiles>& jobs) {
   const auto first_file = [&](const JobOfFiles& job) {
     return audit.files.files[job.files.front()].name;

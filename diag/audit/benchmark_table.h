@@ -20,7 +20,7 @@ struct BenchmarkDevice {
 struct BenchmarkLine {
   std::uint64_t bytes = 0;
   float time_us = -1,
-        busbw_gbs = -1;     ///< of the faster half (out-of-place or in-place); -1: not printed
+        busbw_gbs = -1;     ///< GB/s of the faster half (out-of-place or in-place); -1: not printed
   float wrong = 0;          ///< wrong elements, of the worse half
   float expected_gbs = -1;  ///< busbw that the model predicts; -1: no prediction
   QuotedLine quoted = {};
@@ -64,8 +64,8 @@ struct RasFact {
   std::int32_t rank = -1, nranks = -1, missing = -1;
   std::int64_t operation = -1;
   std::string status = {}, errors = {}, host = {};
-  std::map<std::int32_t, std::int32_t> held =
-      {};  ///< for a communicator: asynchronous error (ncclResult) by rank
+  /// For a communicator: asynchronous error (ncclResult) by rank
+  std::map<std::int32_t, std::int32_t> held = {};
   QuotedLine quoted = {};
 };
 

@@ -15,8 +15,8 @@ namespace ringside::audit {
 struct CallsOfRank {
   std::int32_t rank = -1;
   std::uint32_t process = 0;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>>
-      pieces;  ///< index of the shard, and of the part in it
+  /// Index of the shard, and of the part in it
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pieces;
 };
 
 /// The calls of each part in order. Built on first use, because few jobs need it.
@@ -71,7 +71,7 @@ class CallWalk {
   const CallsOfRank* calls_;
   const CallOrder* order_;
   std::size_t piece_ = 0;
-  std::span<const CallMark> left_ = {};  ///< of the piece's calls
+  std::span<const CallMark> left_ = {};  ///< calls of the current piece that are left
 };
 
 /// Returns a hash of all calls of a rank, which depends on their order.

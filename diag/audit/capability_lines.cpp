@@ -17,7 +17,7 @@ bool is_number(std::string_view word) {
   return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// Tools whose output rules read, and a text that identifies the output without a prompt.
+/// Tools whose output the rules read, and a text that identifies the output if there is no prompt.
 struct Tool {
   std::string_view command, mark;
 };
@@ -30,7 +30,8 @@ constexpr std::array kTools{
     Tool{"systemctl status", "Active: "},
 };
 
-/// A prompt's end: what follows is the command.  returns  npos: the line has no prompt
+/// Returns where the prompt ends and the command begins.
+/// returns  npos: the line has no prompt
 std::size_t prompt_end(std::string_view line) {
   if (line.starts_with("$ ") || line.starts_with("# ")) return 2;
   const std::size_t end = std::min(line.find("$ "), line.find("# "));
@@ -42,7 +43,7 @@ std::size_t prompt_end(std::string_view line) {
   return is_prompt ? end + 2 : std::string_view::npos;
 }
 
-/// `worker-2` of `root@worker-2:/`, `[me@worker-2 ~]`, `worker-2`.
+/// Returns `worker-2` for the prompts `root@worker-2:/`, `[me@worker-2 ~]` and `worker-2`.
 std::string_view host_of(std::string_view prompt) {
   const std::size_t at = prompt.find('@');
   if (at != std::string_view::npos) prompt.remove_prefix(at + 1);
@@ -119,7 +120,7 @@ void CapabilityLines::take(const logs::Record& record, std::vector<CapabilityFac
 
   // ping -M do -s 8972: a packet larger than the smallest MTU on the path is lost, or a router refuses it.
   if (contains(command_, "ping ") && contains_any(line, {" 100% packet loss", "Frag needed"})) {
-    constexpr int kStandard = 1472;  // what an Ethernet frame of 1,500 bytes carries
+    constexpr int kStandard = 1472;  // payload of an Ethernet frame of 1,500 bytes
     const std::size_t size_at = command_.find("-s ");
     const int bytes = size_at == std::string::npos ? 0 : std::atoi(command_.c_str() + size_at + 3);
     const bool is_large = bytes > kStandard && contains(command_, "-M do");

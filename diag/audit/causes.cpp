@@ -9,10 +9,10 @@
 namespace ringside::audit {
 namespace {
 
-/// The findings that a finding may follow from, the likeliest first.
+/// The findings that may be the cause of a finding, the likeliest first.
 struct Follows {
   std::string_view effect, causes;
-  Forced forces = Forced::Nothing;  ///< of a cause that is a variable: the choice that it forces
+  Forced forces = Forced::Nothing;  ///< if the cause is a variable: the choice that it forces
 };
 
 constexpr Follows kFollows[] = {
@@ -63,10 +63,10 @@ bool stops_the_job(const Finding& finding) {
 
 constexpr std::size_t kNoCause = static_cast<std::size_t>(-1);
 
-/// Missing results are the outcome of whatever stops the job.
+/// Returns whether the finding is the outcome of whatever stopped the job, such as missing results.
 bool is_outcome(std::string_view id) { return id == "truncated_table"; }
 
-/// The finding that `effect` follows from: the first of its causes that was found and is as grave.
+/// Returns the cause of `effect`: the first of its possible causes that was found and is as severe.
 std::size_t cause_of(const std::vector<Finding>& findings, std::size_t effect) {
   for (const Follows& row : kFollows) {
     if (!is_a(findings[effect].id, row.effect)) continue;
@@ -94,12 +94,12 @@ std::vector<Finding> order_by_cause(std::vector<Finding> findings) {
   std::vector<std::size_t> parent(findings.size(), kNoCause);
   for (std::size_t i = 0; i < findings.size(); ++i) {
     const std::size_t cause = cause_of(findings, i);
-    // The table has no cycles; an id that is found twice could make one.
+    // The table has no cycles, but an id that is found twice could make one.
     std::size_t at = cause;
     while (at != kNoCause && at != i) at = parent[at];
     if (at != i) parent[i] = cause;
   }
-  // A cause is as grave as its worst consequence.
+  // A cause is as severe as its worst consequence.
   using Weight = std::pair<Severity, bool>;  // and whether it stops the job
   std::vector<Weight> weight;
   for (const Finding& finding : findings)

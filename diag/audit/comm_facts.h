@@ -32,8 +32,8 @@ enum class RingSource : std::uint8_t { Neighbours, Order, Edges, None };
 /// A ring of a communicator.
 struct Ring {
   RingSource source = RingSource::None;
-  std::vector<std::int32_t> ranks =
-      {};  ///< in send direction from rank 0; fewer than nranks if the ring closes early
+  /// In send direction from rank 0; fewer than nranks if the ring closes early
+  std::vector<std::int32_t> ranks = {};
   int crossings = -1;  ///< number of edges between hosts; -1: a host is unknown
 };
 

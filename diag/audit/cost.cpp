@@ -17,7 +17,8 @@ namespace ringside::audit {
 namespace {
 
 constexpr Bytes kSize = 64_MiB;
-constexpr int kTcpMbits = 10'000;  ///< NCCL's assumption for an interface whose rate it cannot read
+/// The rate that NCCL assumes for an interface whose rate it cannot read
+constexpr int kTcpMbits = 10'000;
 
 using Variables = std::map<std::string, std::string>;
 
@@ -47,7 +48,7 @@ struct Answer {
   int channels = 0;
 };
 
-/// The model's all-reduce of that size on those hosts with those variables.
+/// Predicts an all-reduce of that size on those hosts with those variables.
 Result<Answer> predict_job(const JobHosts& hosts, const Variables& variables,
                            const std::string& release, Collective collective, Bytes bytes) {
   const ringside::Environment environment =
@@ -118,10 +119,10 @@ std::optional<AsFound> as_found(const Finding& finding, const JobFacts& facts, J
 
 namespace {
 
-/// The largest job that is predicted: laying out a larger one takes longer than reading its log.
+/// Largest number of ranks that is predicted: planning a larger job takes longer than reading its log.
 constexpr std::size_t kMostRanks = 4'096;
 
-/// A rate well above the expected one: the assumed hosts are wrong.
+/// If the measured rate exceeds the expected one by this factor, the assumed hosts are wrong.
 constexpr float kImpossible = 1.3F;
 
 std::optional<Collective> collective_of(const BenchmarkTable& table) {
@@ -169,7 +170,7 @@ bool has_cost_model(const Finding& finding) {
   return model != CostModel::None && model != CostModel::Table;
 }
 
-/// Notes why findings that would have a cost have none.
+/// Adds a note to the findings whose cost could not be computed.
 void say_cost_unknown(const Error& why, std::vector<Finding>& findings) {
   for (Finding& finding : findings) {
     if (finding.severity < Severity::Warning || !has_cost_model(finding)) continue;

@@ -4,7 +4,7 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 std::string quotable(std::string_view text) {
   std::string quoted(text.substr(0, kQuotedBytes));

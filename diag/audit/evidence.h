@@ -22,8 +22,8 @@ void sort_once(std::vector<T>& all) {
 /// A quoted log line.
 struct QuotedLine {
   logs::Place place;
-  std::uint32_t process =
-      0;             ///< index of JobFacts::processes; before joining, of the shard's speakers
+  /// Index of JobFacts::processes; before joining, of the shard's speakers
+  std::uint32_t process = 0;
   std::string text;  ///< without wrappers and control characters, cut at kQuotedBytes
 };
 

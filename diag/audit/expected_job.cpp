@@ -13,7 +13,7 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
@@ -36,7 +36,7 @@ struct PresetOfGpu {
   std::string_view words, preset;
 };
 
-/// A longer name before a shorter one that is part of it.
+/// A longer name precedes a shorter one that is part of it.
 constexpr PresetOfGpu kPresets[] = {
     {"GB300", "gb300-nvl72"}, {"GB200", "gb200-nvl72"}, {"GH200", "gh200"},   {"H200", "hgx-h200"},
     {"B200", "dgx-b200"},     {"H100", "dgx-h100"},     {"A100", "dgx-a100"}, {"V100", "dgx-1v"},
@@ -51,7 +51,7 @@ Guess guess_of(const JobFacts& facts) {
   const std::string gpu = gpu_name(facts);
   const int each = ranks_of_a_host(facts);
   constexpr int kBoard = 8, kHalf = 4;
-  // Cards have no NVLink, or bridges that no line shows.
+  // PCIe cards have no NVLink, or have bridges that no line shows.
   if (contains_any(lower_case(gpu), {"pcie", " nvl"})) return {};
   for (const PresetOfGpu& one : kPresets) {
     if (!contains(gpu, one.words)) continue;
@@ -66,7 +66,7 @@ Guess guess_of(const JobFacts& facts) {
   return {};
 }
 
-/// How many RDMA devices the logs list of a host, and their rate; 0: they list none.
+/// The number of RDMA devices that the logs list for a host, and their rate; 0: not listed.
 struct ListedNics {
   std::size_t count = 0;
   int mbits = 0;  ///< 0: unknown
@@ -90,7 +90,7 @@ void for_each_net_list(std::vector<HostPci>& list,
   }
 }
 
-/// Keeps ranks on the first GPUs, as many as the job has on a host.
+/// Keeps the ranks of the first GPUs only, as many as the job has on a host.
 void keep_ranks(HostPci& pci, int& left) {
   if (pci.gpu) {
     pci.gpu->rank = left > 0 ? pci.gpu->rank : std::nullopt;
@@ -99,7 +99,7 @@ void keep_ranks(HostPci& pci, int& left) {
   for (HostPci& child : pci.children) keep_ranks(child, left);
 }
 
-/// The complete dumps, the longest first: lines may be lost within, without a sign.
+/// Returns the complete dumps, the longest first, because lines may be missing inside a dump without a sign.
 std::vector<const TopologyDump*> dumps_of(const JobFacts& facts) {
   std::vector<const TopologyDump*> dumps;
   for (const TopologyDump& dump : facts.dumps) {
@@ -111,7 +111,7 @@ std::vector<const TopologyDump*> dumps_of(const JobFacts& facts) {
   return dumps;
 }
 
-/// Sets as many hosts as the job has; hosts of one NVLink domain are one node to NCCL.
+/// Sets the number of hosts to that of the job; NCCL counts the hosts of one NVLink domain as one node.
 void set_hosts(const JobFacts& facts, Host host, JobHosts& hosts) {
   const int nodes = std::max(facts.nodes(), 1);
   int count = nodes;
@@ -123,7 +123,7 @@ void set_hosts(const JobFacts& facts, Host host, JobHosts& hosts) {
       hosts.hosts_per_nvl_domain = seen / nodes;
     }
   }
-  // Where NCCL counts several nodes on one host, each node is dumped alone and has its own ranks.
+  // If NCCL counts several nodes on one host, each node is dumped separately with its own ranks.
   const auto gpus = static_cast<int>(gpus_of(host).size());
   if (world != nullptr && world->mnnvl <= 0 && gpus > 0 && world->nranks % gpus == 0) {
     count = std::max(count, world->nranks / gpus);
@@ -131,8 +131,8 @@ void set_hosts(const JobFacts& facts, Host host, JobHosts& hosts) {
   hosts.runs.push_back({std::move(host), count});
 }
 
-/// Sets what a dump lacks about its NICs and the network.
-/// source  aws-ofi-nccl's properties of EFA, as the preset aws-p5 has them
+/// Sets properties of the NICs and the network that a dump does not contain.
+/// source  aws-ofi-nccl's properties of EFA, as in the preset aws-p5
 void set_latency(const JobFacts& facts, std::vector<HostPci>& list) {
   constexpr double kEfa = 75;
   const std::vector<KeptMessage>& lines = facts.messages[MessageId::OfiProvider].kept;

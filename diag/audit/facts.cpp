@@ -4,7 +4,7 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 bool is_p2p(Via via) {
   return via == Via::P2pDirect || via == Via::P2pIpc || via == Via::P2pCumem ||
@@ -14,7 +14,7 @@ bool is_p2p(Via via) {
 int CommFacts::nodes() const {
   const auto seen = static_cast<int>(hosts.size());
   if (nnodes <= 0) return seen;
-  // NCCL counts a host as several nodes where its GPUs reach the NICs sooner than each other.
+  // NCCL counts a host as several nodes if its GPUs reach the NICs faster than each other.
   const bool are_all_seen = std::all_of(members.begin(), members.end(),
                                         [](const Member& member) { return member.host >= 0; }) &&
                             static_cast<std::int32_t>(members.size()) == nranks;
@@ -22,7 +22,7 @@ int CommFacts::nodes() const {
 }
 
 const Member* CommFacts::member(std::int32_t rank) const {
-  // Where all ranks have logged, a rank is its index.
+  // If all ranks have logged, a rank's number is its index.
   const auto place = static_cast<std::size_t>(rank);
   if (place < members.size() && members[place].rank == rank) return &members[place];
   const auto found =
@@ -33,7 +33,7 @@ const Member* CommFacts::member(std::int32_t rank) const {
 
 bool CommFacts::is_local(const Link& link, int nodes) const {
   if (nodes == 1) return true;
-  // Pods of one machine have separate names: names are hosts only where their number equals NCCL's count.
+  // Pods of one machine have different names: names count as hosts only if their number equals NCCL's count.
   const bool are_hosts = static_cast<int>(hosts.size()) <= nodes;
   const Member* from = member(link.rank);
   const Member* to = member(link.peer);

@@ -79,13 +79,13 @@ struct JobFacts : SaidTables<SaidBy>, StatedLists {
   std::vector<EdgeFacts> edges = {};
   std::map<std::int32_t, LocalEdges> local_edges = {};  ///< by host; -1: unknown hosts
   std::vector<UnreadReport> unread_reports = {};
-  std::uint64_t torn_lines =
-      0;  ///< lines with the beginning of another line inside; if > 0, lines may be lost
+  /// Lines with the beginning of another line inside; if > 0, lines may be lost
+  std::uint64_t torn_lines = 0;
   std::uint64_t lines = 0;                            ///< lines of all logs
   std::vector<logs::ParseReport::Piece> pieces = {};  ///< parts of the files, to resolve places
   bool is_of_job = true;  ///< false: all lines could be from unrelated programs, such as a browser
-  std::uint64_t stack_lines =
-      0;  ///< lines that were read and belong to the stack, a launcher, a driver or a benchmark
+  /// Lines that were read and belong to the stack, a launcher, a driver or a benchmark
+  std::uint64_t stack_lines = 0;
   std::size_t cut_at = 0;  ///< length at which a log collector cut or wrapped lines; 0: it did not
   /// A rank whose calls differ from those of most ranks.
   struct Desync {
@@ -110,8 +110,8 @@ struct JobFacts : SaidTables<SaidBy>, StatedLists {
   [[nodiscard]] int nodes() const;
   /// Returns file and line of a place.
   [[nodiscard]] logs::FileLine where(logs::Place place) const;
-  [[nodiscard]] const Setting* setting(
-      std::string_view name) const;  ///< first value of a variable, or nullptr
+  /// First value of a variable, or nullptr
+  [[nodiscard]] const Setting* setting(std::string_view name) const;
   [[nodiscard]] const PlainLines& plain_of(PlainLine line) const {
     return plain[static_cast<std::size_t>(line)];
   }

@@ -40,13 +40,13 @@ struct Finding {
   Confidence confidence = Confidence::High;
   std::string title = {};  ///< one line, with the important numbers
   Evidence evidence = {};  ///< log lines; empty only if their absence is the finding
-  std::vector<int>
-      ranks{};  ///< sorted ranks, of the largest communicator if it is known, else as in the lines
+  /// Sorted ranks, of the largest communicator if it is known, else as in the lines
+  std::vector<int> ranks{};
   std::vector<std::string> hosts = {};  ///< sorted
   std::string cause = {};               ///< a sentence
   std::string fix = {};                 ///< a command or a variable first, then the explanation
-  std::vector<std::string> unseen =
-      {};                      ///< missing inputs that would confirm or refute the finding
+  /// Missing inputs that would confirm or refute the finding
+  std::vector<std::string> unseen = {};
   std::string reference = {};  ///< source of the rule; empty: the source in rules.def
   std::optional<Cost> cost = {};
   Forced forces = Forced::Nothing;  ///< order_by_cause() uses it to find consequences

@@ -12,7 +12,7 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
@@ -25,7 +25,8 @@ Speaker speaker_of(const JobFacts& facts, std::uint32_t index) {
   return speaker;
 }
 
-/// How many ranks the job has, by lines other than the catalogue's.  returns  0: unknown
+/// Returns the number of ranks of the job, from lines that are not in the catalogue.
+/// returns  0: unknown
 int ranks_of_job(const JobFacts& facts) {
   if (facts.world() != nullptr && facts.world()->nranks > 0) return facts.world()->nranks;
   job::WorldSize size;
@@ -60,15 +61,15 @@ bool LinesOf::has(const SeenLine& line) const {
 
 namespace {
 
-/// A record for hangdetect, and the object that it is quoted from.
+/// A record for hangdetect, and the line that it was made from.
 struct Seen {
   SeenLine line;
   hang::AttributedRecord spoken;
 };
 
-class Seers {
+class RecordRebuilder {
  public:
-  explicit Seers(const JobFacts& facts) : facts_(facts) {}
+  explicit RecordRebuilder(const JobFacts& facts) : facts_(facts) {}
 
   void add_messages() {
     for (const KeptMessage* message : facts_.messages.kept_lines()) {
@@ -135,17 +136,17 @@ class Seers {
 }  // namespace
 
 HangView::HangView(const JobFacts& facts) {
-  Seers seers(facts);
-  seers.add_messages();
-  seers.add_programs();
-  seers.add_ras();
+  RecordRebuilder rebuilder(facts);
+  rebuilder.add_messages();
+  rebuilder.add_programs();
+  rebuilder.add_ras();
   std::vector<hang::AttributedRecord> records;
-  for (Seen& one : seers.take()) {
+  for (Seen& one : rebuilder.take()) {
     lines_.push_back(one.line);
     lines_.back().at = facts.where(one.line.place);
     records.push_back(std::move(one.spoken));
   }
-  // A file's name is its number here.
+  // A file is named by its number.
   const auto where = [&](Place place) -> std::pair<std::string, std::int64_t> {
     const FileLine at = facts.where(place);
     return {std::to_string(at.file), static_cast<std::int64_t>(at.line)};
@@ -165,7 +166,7 @@ HangView::~HangView() = default;
 
 namespace {
 
-/// The places of the lines that an explanation quotes.
+/// Returns the places of the lines that an explanation quotes.
 std::vector<FileLine> places_of(const hang::Explanation& one) {
   std::vector<FileLine> places;
   for (const hang::Evidence& evidence : one.evidence) {

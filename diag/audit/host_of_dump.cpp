@@ -14,10 +14,10 @@
 namespace ringside::audit {
 namespace {
 
-/// The bandwidth of 16 lanes: the limit of GPUs before Ampere, and of those before Hopper.
+/// Bandwidth of 16 lanes: the limit of GPUs before Ampere, and before Hopper.
 constexpr float kPci3Gbs = 12, kPci4Gbs = 24;
 
-/// The digits of `0-1b000` or `1B000`: (domain << 20) | (bus << 12) | (device << 4) | function.
+/// Reads `0-1b000` or `1B000`: (domain << 20) | (bus << 12) | (device << 4) | function.
 std::int64_t number_of(const std::string& id) {
   const std::size_t dash = id.find('-');
   const std::string digits = dash == std::string::npos ? id : id.substr(dash + 1);
@@ -32,8 +32,8 @@ std::string bus_id_of(const std::string& id) {
                      (number >> 4) & 0xff, number & 0xf);
 }
 
-/// Sets a link that has that bandwidth again in the engine: lanes of a generation.
-/// source  PCIe: 0.24 .. GB/s as NCCL counts them, 12 GB/s for gen3 x16, twice as much for each later one
+/// Sets the PCI link speed and width from which the engine computes that bandwidth.
+/// source  PCIe: 0.24 .. GB/s as in NCCL, 12 GB/s for gen3 x16, twice as much for each later generation
 void set_link(HostPci& pci, float bw) {
   struct Generation {
     float x16;
@@ -49,14 +49,15 @@ void set_link(HostPci& pci, float bw) {
   }
 }
 
-/// The compute capability whose NVLinks add up to that bandwidth, and their number.
+/// The compute capability whose NVLinks have that total bandwidth, and their number.
 struct NvLinks {
   int sm = 80, count = 1;
 };
 
-/// Some generations have links of one speed; the most links of a GPU of each, and its PCI link, distinguish them.
+/// Finds the NVLinks by their total bandwidth. Generations with equal link speed are distinguished by their maximum
+/// number of links per GPU and by the PCI link.
 /// pci_bw  of that GPU, GB/s
-/// source  NVIDIA's data sheets of P100, V100, A100, H100, B200, RTX 3090: NVLinks of a GPU, and PCIe
+/// source  NVIDIA's data sheets of P100, V100, A100, H100, B200, RTX 3090: NVLinks per GPU, and PCIe
 NvLinks nvlinks_of(float bw, float pci_bw, const NvLinkSpeeds& speeds) {
   struct Generation {
     int sm, most_links;
@@ -82,7 +83,7 @@ NvLinks nvlinks_of(float bw, float pci_bw, const NvLinkSpeeds& speeds) {
   return best;
 }
 
-/// `1/1/3`: architecture, vendor, model, as NCCL numbers them. Sets a processor of that model number.
+/// Sets a processor of that model from `1/1/3`: architecture, vendor, model, in NCCL's numbering.
 void set_processor(const std::string& details, HostCpu& cpu) {
   if (details.starts_with("3/")) {
     cpu.arch = "arm64";
@@ -98,10 +99,10 @@ void set_processor(const std::string& details, HostCpu& cpu) {
   cpu.model = kIntel[static_cast<std::size_t>(std::clamp(model, 1, 4) - 1)];
 }
 
-/// `0/a0000001/1/50.000000`: whether it reduces, the adapter, its port, GB/s.
+/// Reads `0/a0000001/1/50.000000`: whether it reduces, the adapter, its port, GB/s.
 void set_adapter(const std::string& details, HostNet& net) {
-  net.guid =
-      static_cast<std::uint64_t>(net.dev) + 1;  // each one separate, where its identity is unknown
+  // Adapters of unknown identity count as different.
+  net.guid = static_cast<std::uint64_t>(net.dev) + 1;
   const std::size_t first = details.find('/');
   if (first == std::string::npos) return;
   net.coll = details[0] == '1';
@@ -113,14 +114,14 @@ void set_adapter(const std::string& details, HostNet& net) {
 void set_c2c(HostGpu& gpu, float bw) {
   constexpr int kMbytes = 1000;
   gpu.c2c = HostC2c{static_cast<int>(bw * kMbytes + 0.5F), 1};
-  gpu.sm = std::max(gpu.sm, 90);  // the first that has it
+  gpu.sm = std::max(gpu.sm, 90);  // the first that has NVLink C2C
 }
 
 }  // namespace
 
 Result<Host> host_of_dump(const TopologyDump& dump, const TopologyRules& rules) {
   Host host{.name = dump.host};
-  // Dumps indent by three columns for each level; this stack holds the enclosing nodes, by indent.
+  // Dumps indent by three columns per level. This stack holds the enclosing nodes and their indents.
   std::vector<std::pair<int, HostPci*>> enclosing;
   HostPci* last_gpu = nullptr;
   float last_gpu_bw = 0;
@@ -129,7 +130,7 @@ Result<Host> host_of_dump(const TopologyDump& dump, const TopologyRules& rules) 
     while (!enclosing.empty() && enclosing.back().first >= node.indent) enclosing.pop_back();
     if (node.type == "CPU" && node.link.empty()) {
       HostCpu cpu{.numa = static_cast<int>(std::max<std::int64_t>(number_of(node.id), 0))};
-      // The hosts of one NVLink domain are dumped one after another: the first of them is kept.
+      // The hosts of one NVLink domain are dumped one after the other; only the first is kept.
       const bool is_known = std::any_of(host.cpus.begin(), host.cpus.end(),
                                         [&](const HostCpu& one) { return one.numa == cpu.numa; });
       if (is_known) break;
@@ -141,7 +142,7 @@ Result<Host> host_of_dump(const TopologyDump& dump, const TopologyRules& rules) 
     if (host.cpus.empty()) continue;
     std::vector<HostPci>& children =
         enclosing.empty() ? host.cpus.back().pci : enclosing.back().second->children;
-    // A link to the CPU is C2C also to releases that print it as NVLink.
+    // A link to the CPU is C2C, also if the release prints it as NVLink.
     const bool is_c2c =
         node.link == "C2C" || (node.link == "NVL" && rules.c2c_link == C2cLink::NvLink);
     if (is_c2c && node.type == "CPU" && last_gpu != nullptr) {
@@ -197,7 +198,7 @@ Result<Host> host_of_dump(const TopologyDump& dump, const TopologyRules& rules) 
     }
   };
   for (HostCpu& cpu : host.cpus) number(number, cpu.pci);
-  // Lost lines can put devices below devices, for instance: check the dump as strictly as a file.
+  // Lost lines can, for example, nest devices in devices, so the dump is checked as strictly as a file.
   RINGSIDE_TRY(Host checked, parse_nccl_xml(to_nccl_xml(host), "the topology of " + dump.host));
   checked.name = dump.host;
   return checked;

@@ -25,7 +25,7 @@ class FileSets {
 };
 
 bool is_whole(const CommFacts& comm) {
-  constexpr std::int32_t kJob = 2;  // a communicator of one rank does not show a job
+  constexpr std::int32_t kJob = 2;  // a communicator of one rank is no evidence of a job
   return comm.nranks >= kJob && !comm.is_guessed &&
          static_cast<std::int32_t>(comm.members.size()) == comm.nranks;
 }
@@ -34,7 +34,7 @@ bool is_whole(const CommFacts& comm) {
 
 std::vector<JobOfFiles> separate_jobs(const JobFacts& facts) {
   FileSets sets;
-  std::map<std::uint32_t, const CommFacts*> largest;  // of a file
+  std::map<std::uint32_t, const CommFacts*> largest;  // [file]
   for (const CommFacts& comm : facts.comms) {
     for (const Member& member : comm.members) {
       const std::uint32_t file = facts.where(member.first).file;

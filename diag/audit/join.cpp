@@ -10,7 +10,7 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
@@ -155,7 +155,7 @@ class Joiner {
 
   void add_matrices(Shard& shard, const std::vector<std::uint32_t>& process_of) {
     for (LinkMatrix& matrix : shard.matrices) {
-      if (matrix.rows.empty()) continue;  // words that look like its heading
+      if (matrix.rows.empty()) continue;  // the words only look like a matrix heading
       matrix.process = process_of[matrix.process];
       if (matrix.host.empty()) matrix.host = facts_.host_of(matrix.process);
       matrix.evidence.renumber(process_of);
@@ -163,7 +163,7 @@ class Joiner {
     }
   }
 
-  /// A table that the end of a shard cut continues in the next one.
+  /// A table that was split at the end of a shard continues in the next shard.
   void add_tables(Shard& shard, const std::vector<std::uint32_t>& process_of) {
     for (BenchmarkTable& table : shard.tables) {
       table.speaker = process_of[table.speaker];
@@ -195,7 +195,7 @@ class Joiner {
     }
   }
 
-  /// A terminal or a collector cuts at one width: then the longest lines of several kinds are equally long.
+  /// A terminal or a collector cuts lines at one width: then the longest lines of several kinds are equally long.
   void find_cut() {
     std::size_t longest = 0;
     std::uint64_t kinds = 0;

@@ -27,10 +27,11 @@ bool may_be_same(const CallMark* a, const CallMark* b) {
   return a->signature == b->signature || a->signature == kAnyCall || b->signature == kAnyCall;
 }
 
-/// The calls that a rank made while its counter did not change: one, or those of a group.
+/// The calls that a rank made while its counter had one value: one call, or the calls of a group.
 using Run = std::vector<const CallMark*>;
 
-/// The first call of `run` that `other` has neither at its place nor later; nullptr: `run` is `other` with gaps.
+/// Returns the first call of `run` that `other` has neither at this position nor later; nullptr: `run` equals `other`
+/// with gaps.
 const CallMark* stranger_in(const Run& run, const Run& other) {
   std::size_t at = 0;
   for (const CallMark* call : run) {
@@ -41,7 +42,7 @@ const CallMark* stranger_in(const Run& run, const Run& other) {
   return nullptr;
 }
 
-/// The elements of the most frequent kind; of several such kinds, the first.
+/// Returns the most frequent elements that are equal; in a tie, those of the first element.
 template <typename T, typename Equal>
 const T& usual_of(const std::vector<const T*>& all, const Equal& is_equal) {
   std::vector<std::pair<const T*, std::size_t>> kinds;  // few
@@ -81,8 +82,8 @@ bool does_count(CallWalk walk) {
 
 enum class By : std::uint8_t { Counter, Number };
 
-/// Removes ranks that have no more calls, and skips counter steps that all others have alike.
-/// returns  false: fewer than two are left
+/// Removes ranks without further calls, and skips counter values that all other ranks have in common.
+/// returns  false: fewer than two ranks are left
 bool settle(std::vector<Caller>& callers, By by, std::size_t& number) {
   std::erase_if(callers, [](const Caller& caller) { return caller.now() == nullptr; });
   while (callers.size() > 1) {
@@ -140,7 +141,7 @@ Desyncs compare_by_counter(std::vector<Caller> callers, const Shards& shards) {
   return {};
 }
 
-/// How many calls `walk` lacks so that it continues as `other` does after them; 0: it does not.
+/// Returns how many calls are missing in `walk` so that it continues like `other`; 0: it does not.
 std::size_t holes_before(const CallWalk& walk, const CallWalk& other) {
   constexpr std::size_t kMostLost = 256;
   constexpr int kLookedAt = 8;
@@ -205,7 +206,7 @@ Desyncs compare_by_number(std::vector<Caller> callers, const Shards& shards) {
   return {};
 }
 
-/// Lines between the collectives are sends, whose number differs between ranks: it shifts the counters.
+/// Lines between the collectives are sends, whose number differs between ranks and shifts the counters.
 bool has_other_calls(const CallsOfRank& calls, const Shards& shards) {
   return std::any_of(calls.pieces.begin(), calls.pieces.end(), [&](const auto& piece) {
     const CommPart& part = shards[piece.first]->parts[piece.second];
@@ -219,7 +220,7 @@ std::vector<JobFacts::Desync> compare_calls(const std::vector<CallsOfRank>& call
                                             const std::vector<std::unique_ptr<Shard>>& shards,
                                             CallOrder& order) {
   if (calls.size() < 2) return {};
-  // In most jobs all ranks call alike: then there is nothing to compare.
+  // In most jobs all ranks make the same calls, and there is nothing to compare.
   const CallSum one = sum_of(calls.front(), shards);
   if (std::all_of(calls.begin(), calls.end(),
                   [&](const CallsOfRank& rank) { return sum_of(rank, shards) == one; })) {
@@ -236,7 +237,7 @@ std::vector<JobFacts::Desync> compare_calls(const std::vector<CallsOfRank>& call
   });
   if (!is_counted) return compare_by_number(callers, shards);
   Desyncs desyncs = compare_by_counter(callers, shards);
-  // Ranks that begin with other counts have lost their first lines, or start to count elsewhere.
+  // Ranks that begin with different counter values have lost their first lines, or started to count later.
   for (Caller& caller : callers) caller.first = caller.now()->op_count;
   const bool is_doubtful = std::any_of(callers.begin(), callers.end(), [&](const Caller& caller) {
     return caller.first != callers.front().first;

@@ -11,16 +11,16 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
-/// A part of one shard, and its continuation in later shards.
+/// A communicator's part in one shard, and its continuation in later shards.
 struct Piece {
   std::uint32_t shard = 0, part = 0;
 };
 struct Chain {
-  CommPart part = {};  ///< folded over the pieces
+  CommPart part = {};  ///< combined from the pieces
   std::uint32_t process = 0;
   std::vector<Piece> pieces = {};
 };
@@ -58,11 +58,11 @@ void fold(CommPart& to, const CommPart& from) {
   to.ncalls += from.ncalls;
 }
 
-/// Parts that are one communicator of one process, joined over shards and over lines that came before their
+/// Joins the parts of one communicator in one process, over shards and over lines that were printed before the
 /// communicator's name.
 class Chains {
  public:
-  /// nets  by shard: the numbers of its networks in the job's facts
+  /// nets  [shard]: the numbers of its networks in the job's facts
   Chains(const std::vector<std::unique_ptr<Shard>>& shards, const ProcessTable& processes,
          const std::vector<std::vector<std::uint16_t>>& nets)
       : of_process_(0) {
@@ -74,7 +74,7 @@ class Chains {
         if (part.network < nets[s].size()) {
           part.network = nets[s][part.network];
         } else if (process < network_of_.size() && part.is_started) {
-          part.network = network_of_[process];  // printed before the cut between two shards
+          part.network = network_of_[process];  // printed before the boundary between two shards
         }
         add(part, process, {s, p});
       }
@@ -91,14 +91,14 @@ class Chains {
   std::vector<Chain>& all() { return all_; }
 
  private:
-  std::vector<std::uint16_t> network_of_ = {};  ///< by process: the last network that it printed
+  std::vector<std::uint16_t> network_of_ = {};  ///< [process]: the last network that it printed
 
   void add(const CommPart& part, std::uint32_t process, Piece piece) {
     if (process >= of_process_.size()) of_process_.resize(process + 1);
     std::vector<std::uint32_t>& mine = of_process_[process];
     const std::uint32_t found = continues(part, mine);
     if (found != kNone) {
-      // A name that comes late belongs to all earlier lines.
+      // A name that is printed late applies to all earlier lines.
       fold(all_[found].part, part);
       all_[found].pieces.push_back(piece);
       return;
@@ -108,7 +108,7 @@ class Chains {
     all_.back().part.speaker = 0;
   }
 
-  /// The chain that the part continues; kNone: it begins one.
+  /// Returns the chain that the part continues; kNone: it begins a new one.
   [[nodiscard]] std::uint32_t continues(const CommPart& part,
                                         const std::vector<std::uint32_t>& mine) const {
     if (mine.empty() || part.is_started) return kNone;
@@ -135,10 +135,10 @@ class Chains {
 /// The fields that are equal on all ranks of a communicator.
 struct CommKey {
   std::uint64_t comm_id = 0;
-  std::int64_t parent = -1;  ///< place of the parent in the result; -1: none
+  std::int64_t parent = -1;  ///< index of the parent in the result; -1: none
   std::int32_t color = -1, child = -1, nranks = -1;
-  std::uint32_t ordinal =
-      0;  ///< without other identity: its index among those of its size in its process
+  /// If there is no other identity: index among the communicators of this size in the process
+  std::uint32_t ordinal = 0;
   friend auto operator<=>(const CommKey&, const CommKey&) = default;
 };
 
@@ -167,7 +167,7 @@ class Grouping {
       key.ordinal = ++ordinals_[std::make_tuple(process, part.nranks, key.color, part.rank)];
     }
     std::int64_t group = -1;
-    // Several communicators of one size and time are possible: take the first that lacks this rank.
+    // If several communicators of one size and time are possible, takes the first that lacks this rank.
     for (std::uint32_t twin = 0; group < 0; ++twin) {
       const auto [at, is_new] = known_.emplace(std::make_pair(key, twin), groups_.size());
       if (is_new) {
@@ -175,7 +175,7 @@ class Grouping {
         taken_.emplace_back();
         guessed_.push_back(is_bare);
       }
-      // A set, not a bit for each rank: a line may claim any rank, which must not size memory.
+      // A set rather than a bit per rank: a line may contain any rank number, which must not determine the memory use.
       std::unordered_set<std::int32_t>& taken = taken_[at->second];
       const bool is_free = !taken.contains(part.rank) || !is_bare;
       if (!is_free && !is_same_process(at->second, part.rank, process)) continue;
@@ -203,9 +203,9 @@ class Grouping {
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::int64_t> live_ = {};
 };
 
-/// From 2.22 on a communicator connects when it is first used, after its `Init COMPLETE`. Where the excerpt lacks its
-/// `Init START`, its connections then look like the beginning of a next communicator. They are assigned to the first
-/// one, if it has no connections of its own and nothing contradicts.
+/// From 2.22 on, a communicator connects at its first use, after its `Init COMPLETE`. If the excerpt lacks its `Init
+/// START`, its connections look like the beginning of another communicator. They are assigned to the first one if it
+/// has no connections of its own and nothing contradicts.
 void adopt_late_connections(std::vector<Chain>& chains,
                             const std::vector<std::unique_ptr<Shard>>& shards) {
   const auto all_links = [&](const Chain& chain, const auto& holds) {
@@ -214,7 +214,7 @@ void adopt_late_connections(std::vector<Chain>& chains,
       return std::all_of(links.begin(), links.end(), holds);
     });
   };
-  std::map<std::uint32_t, std::size_t> last;  // of each process
+  std::map<std::uint32_t, std::size_t> last;  // [process]
   for (std::size_t i = 0; i < chains.size(); ++i) {
     const auto [at, is_first] = last.try_emplace(chains[i].process, i);
     if (is_first) continue;
@@ -237,9 +237,9 @@ void adopt_late_connections(std::vector<Chain>& chains,
   }
 }
 
-/// Excerpts of logs often hold connections without any line that names their communicator, and before 2.18 a rank
-/// that fails in its connections has no such line at all. The ranks are those of their own connections. The
-/// communicator is the only one there is, with its name if other ranks print it.
+/// Assigns connections in excerpts without any line that names their communicator; before 2.18, a rank that fails
+/// while connecting prints no such line. The ranks are those of the connections. The communicator is the only one that
+/// exists, with its name if other ranks print it.
 void name_excerpt(std::vector<Chain>& chains, const std::vector<std::unique_ptr<Shard>>& shards) {
   std::int32_t nranks = -1, highest = -1;
   std::uint64_t comm_id = 0;
@@ -294,11 +294,11 @@ Member member_of(const Chain& chain, const JobFacts& facts) {
           .first = part.first};
 }
 
-/// Moves them from the shards.
+/// Moves the links out of the shards.
 void add_links(const Chain& chain, const std::vector<std::unique_ptr<Shard>>& shards,
                const std::vector<std::vector<std::uint16_t>>& nets, CommFacts& comm) {
   for (const Piece piece : chain.pieces) {
-    std::vector<Link> links;  // frees the memory: a large job has millions of them
+    std::vector<Link> links;  // frees the memory, because a large job has millions of links
     links.swap(shards[piece.shard]->links[piece.part]);
     for (Link& link : links) {
       if (link.rank >= comm.nranks || link.peer >= comm.nranks) continue;
@@ -336,7 +336,8 @@ CommFacts comm_of(const std::vector<std::uint32_t>& group, std::vector<Chain>& c
   }
   std::stable_sort(comm.members.begin(), comm.members.end(),
                    [](const Member& a, const Member& b) { return a.rank < b.rank; });
-  // Releases that do not count nodes, and the log of one host: a rank that uses a network has peers elsewhere.
+  // For releases that do not count nodes, and the log of one host: a rank that uses a network has peers on other
+  // hosts.
   const bool goes_out = comm.nnodes <= 0 && comm.hosts.size() < 2 &&
                         std::any_of(comm.links.begin(), comm.links.end(), [&](const Link& link) {
                           return link.via == Via::Net && comm.member(link.peer) == nullptr;
@@ -355,7 +356,7 @@ struct JoinedComm {
   std::map<std::int32_t, LocalEdges> local_edges = {};
 };
 
-/// Calls work(i) for each i below `count`, in no order.
+/// Calls work(i) for each i below `count`, in any order.
 template <typename Work>
 void for_each_on_threads(std::size_t count, std::size_t threads, const Work& work) {
   std::atomic<std::size_t> next{0};
@@ -387,7 +388,7 @@ void join_comms(std::vector<std::unique_ptr<Shard>>& shards, const ProcessTable&
   RingMaker rings(shards);
   CallOrder call_order;
   std::vector<JoinedComm> joined(order.size());
-  // Each is made from separate parts.
+  // Each communicator is made from separate parts.
   for_each_on_threads(order.size(), shards.size(), [&](std::size_t i) {
     const std::vector<std::uint32_t>& members = grouping.groups()[order[i]];
     CommFacts& comm = joined[i].comm;

@@ -7,7 +7,7 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
@@ -44,7 +44,7 @@ bool shares_thread(const Candidate& a, const Candidate& b) {
   });
 }
 
-/// For each candidate, the candidate that it is the same as.
+/// Returns, for each candidate, the candidate that represents the same process.
 std::vector<std::uint32_t> without_stumps(const std::vector<Candidate>& all) {
   std::vector<std::uint32_t> is(all.size());
   for (std::uint32_t i = 0; i < all.size(); ++i) is[i] = i;

@@ -4,7 +4,7 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
@@ -14,7 +14,7 @@ using TreeParent = std::pair<std::int32_t, std::int32_t>;
 
 constexpr std::int32_t kMostChannels = 64;
 
-/// All elements of one part, in a vector that is sorted by part.
+/// The elements of one part, in a vector that is sorted by part.
 template <typename T>
 std::pair<typename std::vector<T>::const_iterator, typename std::vector<T>::const_iterator> of_part(
     const std::vector<T>& all, std::uint32_t part) {
@@ -40,7 +40,7 @@ std::vector<std::int32_t> walk(const Successors& next) {
   return ring;
 }
 
-/// [rank]: its parent in the tree of a channel.
+/// Returns, by rank, the parent in the tree of a channel.
 Successors parents_of(const CommFacts& comm, std::size_t channel) {
   constexpr std::int32_t kNoTree = -2;  // a root's parent is -1
   Successors up(static_cast<std::size_t>(comm.nranks), kNoTree);
@@ -50,7 +50,7 @@ Successors parents_of(const CommFacts& comm, std::size_t channel) {
   return up;
 }
 
-/// The peer that each rank sends to on a channel, other than its tree's neighbours.
+/// Returns the peer that each rank sends to on a channel, apart from its neighbours in trees.
 Successors successors_of_edges(const CommFacts& comm, std::size_t channel) {
   const auto nranks = static_cast<std::size_t>(comm.nranks);
   std::vector<std::vector<std::int32_t>> out(nranks);
@@ -115,7 +115,7 @@ void RingMaker::make_trees(const std::vector<std::pair<std::uint32_t, std::uint3
     }
   }
   for (std::vector<TreeParent>& tree : comm.trees) {
-    // The last line of a rank counts.
+    // The last line of a rank applies.
     std::ranges::stable_sort(tree, {}, &TreeParent::first);
     const auto newest = std::unique(tree.rbegin(), tree.rend(), [](const auto& a, const auto& b) {
       return a.first == b.first;
@@ -139,7 +139,7 @@ std::vector<std::int64_t> RingMaker::count_hops(
 
 void RingMaker::make(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& pieces,
                      CommFacts& comm) {
-  constexpr std::int32_t kMostRanks = 1 << 20;  // more is no number of ranks
+  constexpr std::int32_t kMostRanks = 1 << 20;  // larger numbers are not numbers of ranks
   if (comm.nranks < 2 || comm.nranks > kMostRanks) return;
   make_trees(pieces, comm);
 
@@ -161,7 +161,8 @@ void RingMaker::make(const std::vector<std::pair<std::uint32_t, std::uint32_t>>&
       if (at->channel < 0 || at->channel >= kMostChannels) continue;
       if (at->rank < 0 || at->rank >= comm.nranks || at->next >= comm.nranks) continue;
       Successors& next = open(hops, at->channel);
-      // A ring needs lines of all ranks; a line can claim any number of ranks, which must not size memory alone.
+      // A ring needs lines of all ranks. A line may contain any number of ranks, which must not determine the memory
+      // use.
       if (said_hops[static_cast<std::size_t>(at->channel)] < comm.nranks) continue;
       next.resize(static_cast<std::size_t>(comm.nranks), -1);
       next[static_cast<std::size_t>(at->rank)] = at->next;

@@ -10,7 +10,7 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
@@ -23,7 +23,7 @@ const Json& member(const Json& object, const char* key) {
   return found == object.end() ? kNothing : *found;
 }
 
-/// A number, or the text of one: nccl-tests writes both.
+/// Reads a number, or a text that contains one: nccl-tests writes both.
 double number(const Json& value, double otherwise = -1) {
   if (value.is_number()) return value.get<double>();
   if (!value.is_string()) return otherwise;

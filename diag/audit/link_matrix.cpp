@@ -8,7 +8,7 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
@@ -19,10 +19,10 @@ struct ReachName {
 constexpr ReachName kReaches[] = {{"X", DeviceReach::Self},    {"PIX", DeviceReach::Pix},
                                   {"PXB", DeviceReach::Pxb},   {"PHB", DeviceReach::Phb},
                                   {"NODE", DeviceReach::Node}, {"SYS", DeviceReach::Sys},
-                                  {"SOC", DeviceReach::Sys},  // the word of older drivers
+                                  {"SOC", DeviceReach::Sys},  // the name in older drivers
                                   {"N/A", DeviceReach::None},  {"DIS", DeviceReach::None}};
 
-/// returns  false: the word is no cell
+/// returns  false: the word is not a cell
 bool read_cell(std::string_view word, MatrixCell& cell) {
   for (const ReachName& known : kReaches) {
     if (word == known.name) {
@@ -44,7 +44,7 @@ bool is_gpu(std::string_view name) {
          std::all_of(name.begin() + 3, name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// The devices that a heading names; empty: the line is no heading.
+/// Returns the devices that a heading names; empty: the line is not a heading.
 std::vector<std::string> columns_of(const std::vector<std::string_view>& words) {
   MatrixCell cell;
   if (words.size() < 2 || words.front() != "GPU0" || read_cell(words[1], cell)) return {};

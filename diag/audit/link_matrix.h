@@ -45,9 +45,9 @@ struct LinkMatrix {
   };
   std::string host = {};  ///< empty: unknown
   std::uint32_t process = 0;
-  std::vector<std::string> columns =
-      {};                ///< `GPU0`, .., then the NICs, with the legend's names if there is one
-  std::size_t gpus = 0;  ///< number of GPUs: the first columns
+  /// `GPU0`, .., then the NICs, with the legend's names if there is one
+  std::vector<std::string> columns = {};
+  std::size_t gpus = 0;        ///< number of GPUs: the first columns
   std::vector<Row> rows = {};  ///< complete rows
   Evidence evidence = {};
 

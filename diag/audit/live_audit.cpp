@@ -5,7 +5,7 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 struct LiveAudit::Impl {
   Shard shard;
@@ -34,7 +34,7 @@ Audit LiveAudit::judge() const {
   audit.files = impl_->follower->files();
   audit.parsed = impl_->follower->report();
   std::vector<std::unique_ptr<Shard>> shards;
-  shards.push_back(std::make_unique<Shard>(impl_->shard));  // joining takes it apart
+  shards.push_back(std::make_unique<Shard>(impl_->shard));  // a copy, because joining consumes it
   join_and_judge(std::move(shards), audit);
   return audit;
 }

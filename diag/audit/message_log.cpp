@@ -4,11 +4,11 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
-/// Messages of which every rank's line counts for the verdict; of the others the first lines suffice.
+/// Messages of which every rank's line affects the verdict; of other messages, the first lines suffice.
 constexpr std::size_t kKeptOfRanks = 100'000;
 constexpr std::size_t kKeptOfOthers = 1'024;
 constexpr std::size_t kKeptOfNews = 64;
@@ -26,7 +26,7 @@ std::size_t most_of(MessageId id) {
     case MessageId::IbCompletion:
     case MessageId::IbAsyncEvent:
       return kKeptOfRanks;
-    case MessageId::IbDevice:  // of all ports of a host, by each of its ranks
+    case MessageId::IbDevice:  // each rank prints all ports of its host
       return kKeptOfOthers;
     default:
       return facts_of(id).weight == 'I' ? kKeptOfNews : kKeptOfOthers;

@@ -48,8 +48,8 @@ inline bool is_warning(const KeptMessage& message) { return message.level() != l
 struct MessageLines {
   Evidence evidence = {};
   std::vector<KeptMessage> kept = {};
-  std::vector<std::uint32_t> processes =
-      {};                ///< writers in order of the lines, without consecutive duplicates
+  /// Writers in order of the lines, without consecutive duplicates
+  std::vector<std::uint32_t> processes = {};
   std::size_t most = 0;  ///< number of lines to keep
 };
 
@@ -74,7 +74,7 @@ class MessageLog {
 
  private:
   std::vector<MessageLines> by_id_ = {};
-  std::size_t bytes_ = 0;  ///< of kept lines
+  std::size_t bytes_ = 0;  ///< bytes of all kept lines
 };
 
 }  // namespace ringside::audit

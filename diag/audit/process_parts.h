@@ -71,7 +71,7 @@ struct CommPart {
   bool is_headless = false;  ///< the `Init START` line is lost
   float init_s = -1, bootstrap_s = -1;
   logs::Place first = {};          ///< first line
-  std::uint16_t network = 0xffff;  ///< of Shard::nets
+  std::uint16_t network = 0xffff;  ///< index of Shard::nets
 };
 
 /// `Ring c : previous -> rank -> next`
@@ -97,8 +97,8 @@ struct TreeUps {
 
 /// One logged collective call.
 struct CallMark {
-  std::uint32_t signature =
-      0;  ///< hash of function, count, type, operation and root; kAnyCall: the line is torn
+  /// Hash of function, count, type, operation and root; kAnyCall: the line is torn
+  std::uint32_t signature = 0;
   std::uint32_t part = kNone;
   std::uint32_t op_count = 0;  ///< lower 32 bits of opCount
   logs::Place place;

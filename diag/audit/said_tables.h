@@ -40,7 +40,7 @@ struct TopologyDump {
 /// A line `Pattern p, ..., nChannels n, bw .., type A/B, ...`. Processes with the same line share one fact.
 struct PatternFact {
   int pattern = -1, cross_nic = -1, nchannels = -1;
-  float bw_intra = -1, bw_inter = -1;
+  float bw_intra = -1, bw_inter = -1;  ///< GB/s of one channel
   std::string type_intra = {}, type_inter = {};
   Evidence evidence = {};
 
@@ -72,8 +72,8 @@ struct SaidTables {
   ByTwo bootstraps = {};   ///< interface and address
   std::map<std::string, Who> networks = {};  ///< `Using network`
   std::map<std::string, Who> versions = {};  ///< text
-  std::map<std::pair<std::string, bool>, Who> gdr_of_hca =
-      {};                                  ///< network, and whether GPUDirect RDMA is enabled
+  /// network, and whether GPUDirect RDMA is enabled
+  std::map<std::pair<std::string, bool>, Who> gdr_of_hca = {};
   std::map<int, Who> results = {};         ///< ncclResult
   std::map<int, Who> channel_counts = {};  ///< collective channels
   Who slow_inits = {};                     ///< initialisation took 30 s or more
@@ -91,8 +91,8 @@ struct StatedLists {
   std::vector<CapabilityFact> capabilities = {};
   std::vector<LinkMatrix> matrices = {};
   MessageLog messages = {};
-  facts::Facts stated =
-      {};  ///< facts from the catalogue's rows; settled when the shards are joined
+  /// Facts from the catalogue's rows; settled when the shards are joined
+  facts::Facts stated = {};
   AllPlainLines plain = {};
   UnreadLines unread = {};
   std::size_t longest_ring = 0;  ///< number of ranks in the longest ring order of any line

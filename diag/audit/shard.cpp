@@ -10,7 +10,7 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
@@ -37,7 +37,7 @@ bool is_same(const Link& link, const ChannelEdge& edge, Ends ends, std::uint16_t
          link.proxy == edge.proxy && link.copy_engine == edge.copy_engine;
 }
 
-/// A hash of one call, to be compared between ranks.
+/// Returns a hash of a call, to compare calls between ranks.
 std::uint32_t signature_of(const CollCall& call) {
   std::uint64_t hash = 1469598103934665603U;
   const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 1099511628211U; };
@@ -49,8 +49,8 @@ std::uint32_t signature_of(const CollCall& call) {
   return static_cast<std::uint32_t>(hash ^ (hash >> 32));
 }
 
-/// Returns whether ranks may differ in this call: each chooses its peers or sizes. Most lines are of AllReduce and
-/// AllGather, which the first letters distinguish.
+/// Returns whether ranks may differ in this call, because each chooses its own peers or sizes. Most lines are
+/// AllReduce and AllGather, which are distinguished by their first letters.
 bool differs_by_nature(std::string_view function) {
   constexpr std::size_t kShortest = 4;
   if (function.size() < kShortest) return false;
@@ -82,7 +82,8 @@ std::uint16_t Names::number_of(std::string_view name) {
   for (std::size_t i = 0; i < names_.size(); ++i) {
     if (names_[i] == name) return static_cast<std::uint16_t>(i);
   }
-  constexpr std::size_t kMost = 1'000;  // of foreign text; the last one then represents the others
+  // Limit for unknown text; the last entry then represents all others.
+  constexpr std::size_t kMost = 1'000;
   if (names_.size() < kMost) names_.emplace_back(name);
   return static_cast<std::uint16_t>(names_.size() - 1);
 }
@@ -115,7 +116,7 @@ void Shard::take(std::span<const Record> records, const SpeakerTable& table) {
     speakers.push_back(table[i]);
   }
   spoken.resize(speakers.size());
-  // Lines of many ranks alternate: the memory of the next ones is fetched while these are folded.
+  // Lines of many ranks alternate, so the memory of later ones is prefetched while these are processed.
   constexpr std::size_t kFar = 8;
   constexpr std::size_t kNear = 4;
   for (std::size_t i = 0; i < records.size(); ++i) {
@@ -126,10 +127,10 @@ void Shard::take(std::span<const Record> records, const SpeakerTable& table) {
   }
 }
 
-/// Terminals count characters: the blocks of a progress bar are three bytes each.
+/// Counts characters, as terminals do: the blocks of a progress bar have three bytes each.
 void Shard::note_length(const Record& record) {
   const std::uint64_t kind = std::uint64_t{1} << static_cast<unsigned>(record.kind);
-  // A line has no more characters than bytes: of equally long lines the first is enough.
+  // A line has at most as many characters as bytes, so of equally long lines the first is enough.
   if (record.line.size() == longest && (longest_kinds & kind) != 0) return;
   const auto characters =
       static_cast<std::size_t>(std::count_if(record.line.begin(), record.line.end(), [](char c) {

@@ -99,8 +99,8 @@ struct KnownCall {
 /// Threads  used by the worker that parses the shard, then by the thread that joins
 class Shard : public logs::RecordSink, public SaidTables<Said>, public StatedLists {
  public:
-  static constexpr std::size_t kMostCalls =
-      8'000'000;  ///< calls that are kept; further calls count as lost
+  /// Calls that are kept; further calls count as lost
+  static constexpr std::size_t kMostCalls = 8'000'000;
 
   void take(std::span<const logs::Record> records, const logs::SpeakerTable& speakers) override;
 

@@ -8,7 +8,7 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 std::string transport_name(Via via, bool has_gdr, const std::string& net) {
   const std::string tail = net + (has_gdr ? "/GDRDMA" : "");

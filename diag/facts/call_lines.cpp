@@ -42,7 +42,7 @@ class CallReader {
  private:
   static constexpr std::size_t kLongest = 600;
 
-  /// An entry of a dump, `{'state': 'started'}  # forward model.py:20`, without the comment after it.
+  /// Returns an entry of a dump, such as `{'state': 'started'}  # forward model.py:20`, without the comment.
   static string_view own_part(string_view line) {
     line = line.substr(0, kLongest);
     const std::size_t close = line.starts_with('{') ? line.rfind('}') : string_view::npos;
@@ -65,7 +65,7 @@ class CallReader {
   }
   Call& target() { return call_ ? *call_ : before_; }
 
-  /// `[2]`, `(2)`, `r2 |`, `2:` at the beginning.
+  /// Reads `[2]`, `(2)`, `r2 |` or `2:` at the start.
   void take_rank() {
     constexpr std::size_t kNear = 16;  // after a time and a level
     if (take_rank_at(0, false)) return;
@@ -187,7 +187,7 @@ class CallReader {
       at_ += 2;
       return;
     }
-    // `barrier 12`, `all_reduce(loss) 100`: the number of the call.
+    // In `barrier 12` or `all_reduce(loss) 100` the number is that of the call.
     if (call_ && is_behind_call_ && !is_transfer(call_->operation) && call_->step < 0 &&
         call_->sequence < 0)
       call_->step = token.number;
@@ -395,7 +395,7 @@ class CallReader {
       default:
         break;
     }
-    // Each call has its own ends.
+    // Each call has its own two ends.
     if (call_) give_ends(*call_);
   }
 
@@ -408,7 +408,7 @@ class CallReader {
     if (is_to_root && to_ >= 0) call.root = std::exchange(to_, -1);
   }
 
-  /// `(32, 768)`: numbers and commas alone, and more than one.
+  /// Returns whether there is a list of at least two numbers: `(32, 768)`.
   [[nodiscard]] bool is_list_at(std::size_t open) const {
     std::size_t numbers = 0;
     std::size_t i = open + 1;
@@ -419,14 +419,14 @@ class CallReader {
     return tokens_[open].text == "(" && i < tokens_.size() && numbers > 1;
   }
 
-  /// `out=` before a shape.
+  /// Returns whether `out=` precedes a shape.
   [[nodiscard]] bool is_behind_output() const {
     std::size_t i = at_;
     while (i > 0 && tokens_[i - 1].is == Token::Is::Mark) --i;
     return i > 0 && tokens_[i - 1].is == Token::Is::Word && tokens_[i - 1].text.starts_with("out");
   }
 
-  /// Takes `[4, 2048]`, `[[4, 2048]]`, `(4, 8)` at a token.  returns  false: it is no shape
+  /// Reads `[4, 2048]`, `[[4, 2048]]` or `(4, 8)` at a token.  returns  false: not a shape
   bool take_shape(std::size_t open, bool is_output) {
     std::size_t i = open;
     std::int64_t product = 1;
@@ -469,7 +469,7 @@ class CallReader {
   }
 
   std::string text_;
-  bool is_entry_ = false;  ///< of a dump: each word is a field's name or value
+  bool is_entry_ = false;  ///< line of a dump: each word is a field's name or value
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
   Call before_ = [] {
@@ -491,7 +491,7 @@ class CallReader {
 }  // namespace
 
 std::vector<Call> read_calls(std::string_view line) {
-  // Each operation's name contains one of these parts, or an arrow ends it: most lines have none of them.
+  // Each operation's name contains one of these parts, or an arrow marks it: most lines contain none of them.
   constexpr std::size_t kLongest = 600;
   const std::string small = lower_case(line.substr(0, kLongest));
   for (const string_view part : {"reduce", "gather", "scatter", "cast", "barrier", "send", "recv",

@@ -21,7 +21,7 @@ struct KeyName {
   Key key;
 };
 
-// `src` and `dst` are the root of a call that has one, and the peer of a transfer.
+// `src` and `dst` mean the root of a rooted call, and the peer of a transfer.
 constexpr KeyName kKeys[] = {
     {"rank", Key::Rank},
     {"globalrank", Key::Rank},
@@ -102,7 +102,7 @@ constexpr string_view kDtypeWords[] = {
 constexpr string_view kUnits[] = {"floats", "doubles", "elements", "elems",  "bytes",
                                   "b",      "ints",    "rows",     "values", "items",
                                   "words",  "numbers", "elements", "element"};
-/// Units of sizes in bytes, as nccl-tests counts them.
+/// Units of sizes in bytes, with 2^10 steps as in nccl-tests.
 constexpr std::pair<string_view, std::int64_t> kByteUnits[] = {
     {"kb", 1 << 10},  {"mb", 1 << 20},  {"gb", 1 << 30}, {"kib", 1 << 10},
     {"mib", 1 << 20}, {"gib", 1 << 30}, {"k", 1 << 10},  {"m", 1 << 20}};
@@ -121,7 +121,7 @@ constexpr string_view kNegations[] = {
     "not",     "never",    "without", "except", "missing", "skip",   "skips",
     "skipped", "skipping", "instead", "should", "would",   "could",  "must",
     "may",     "might",    "if",      "why",    "cannot",  "nobody", "timeout"};
-/// Words that may occur between the others and change nothing.
+/// Words that may occur between the others without changing the meaning.
 constexpr string_view kFillers[] = {
     "last",      "op",          "call",     "collective", "state",  "status", "event", "in",
     "the",       "current",     "for",      "of",         "at",     "on",     "into",  "ts",
@@ -137,7 +137,7 @@ constexpr bool holds(std::span<const string_view> words, string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// `dp`, `tp0`, `world`, `data_parallel`: names that programs give their groups.
+/// Returns whether the word is a name that programs give their groups: `dp`, `tp0`, `world`, `data_parallel`.
 bool is_group_name(string_view word) {
   constexpr string_view kNames[] = {"dp",  "tp",      "pp",     "ep",    "cp",    "sp",
                                     "mp",  "fsdp",    "ddp",    "world", "intra", "inter",
@@ -226,7 +226,7 @@ std::vector<Token> tokens_of(string_view text) {
       };
       while (is_of_word(at) || (at < text.size() && text[at] == '.' && is_of_word(at + 1))) ++at;
       one.is = Token::Is::Word;
-      // `layers.3.attn.weight` is one word; of `dist.recv` and `torch.bfloat16` the last part is the word.
+      // `layers.3.attn.weight` is one word; of `dist.recv` and `torch.bfloat16` the last part is used.
       const std::size_t dot = text.substr(begin, at - begin).rfind('.');
       const string_view last = dot == string_view::npos
                                    ? string_view()

@@ -104,7 +104,7 @@ std::string canonical_operation(std::string_view name) {
   struct Name {
     std::string_view letters, canonical;
   };
-  // The longest first where one is the start of another.
+  // If one name is the start of another, the longer one comes first.
   static constexpr std::array kNames = {Name{"allreducebarrier", "barrier"},
                                         Name{"allreduce", "all_reduce"},
                                         Name{"broadcast", "broadcast"},

@@ -23,8 +23,8 @@ struct Source {
 struct Subject {
   int rank = -1;  ///< global rank
   int local_rank = -1;
-  int label =
-      -1;  ///< number before the line, `3: `: a rank if nothing in the input contradicts that
+  /// Number before the line, `3: `: a rank if nothing in the input contradicts that
+  int label = -1;
   std::int64_t pid = -1;
   std::string host;     ///< host or node name
   std::string process;  ///< pod, container, actor or worker name, as its launcher names it

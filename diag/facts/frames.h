@@ -10,8 +10,8 @@ namespace ringside::facts {
 
 /// A row of frames.def.
 struct FrameRow {
-  std::string_view
-      function;           ///< part of the function's name, `=name` for the full name; empty: any
+  /// Part of the function's name, `=name` for the full name; empty: any
+  std::string_view function;
   std::string_view file;  ///< part of the file's or library's path; empty: any
   Activity activity = Activity::Unknown;
   std::string_view sample;  ///< a frame that the row matches, as a tool prints it

@@ -55,13 +55,14 @@ class Identities {
       const auto found = locals_.find({subject.host, subject.local_rank});
       if (found != locals_.end()) subject.rank = found->second;
     }
-    // Up to PyTorch 2.1 a line has `[Rank 3]` alone, of the only group that most jobs have.
+    // Up to PyTorch 2.1, a line has only `[Rank 3]`, in the only group that most jobs have.
     const bool is_bare_place = subject.group.empty() && subject.group_rank >= 0 && subject.pid < 0;
     if (subject.rank < 0 && is_bare_place && !has_subgroups_) subject.rank = subject.group_rank;
   }
 
  private:
-  /// `2` of `VllmWorker-2`, `Worker_TP2`: servers number the workers of a group from 0, and a group is most often the job.
+  /// Returns `2` for `VllmWorker-2` and `Worker_TP2`: servers number the workers of a group from 0, and the group
+  /// usually is the job.
   static int number_of_worker(const std::string& process) {
     const std::size_t digits = process.find_last_not_of("0123456789") + 1;
     if (process.find("Worker") == std::string::npos || digits == process.size()) return -1;
@@ -71,7 +72,7 @@ class Identities {
     return error == std::errc() ? number : -1;
   }
 
-  /// The place in the largest communicator of a process is its global rank, if no process has a larger one.
+  /// The rank in the largest communicator of a process is its global rank, if no process has a larger one.
   void learn_communicators(const std::vector<Member>& members) {
     std::int64_t largest = 0;
     for (const Member& member : members) largest = std::max(largest, member.size);
@@ -103,7 +104,7 @@ class Identities {
       know(locals_, std::pair(subject.host, subject.local_rank), subject.rank);
   }
 
-  /// Checks for contradictions to a number before a line, or a place in a group, being the rank.
+  /// Checks whether anything contradicts that the number before a line, or the rank in a group, is the global rank.
   void check(const Subject& subject) {
     const int rank = subject.rank >= 0  ? subject.rank
                      : subject.pid >= 0 ? processes_.rank_of(subject.host, subject.pid)
@@ -133,7 +134,7 @@ void name_groups(std::vector<Call>& calls) {
     const auto [known, is_new] =
         named.try_emplace(std::pair(call.subject.rank, call.sequence), &call);
     const bool is_other = !is_new && known->second != nullptr && known->second->group != call.group;
-    if (is_other) known->second = nullptr;  // two groups of the rank are at this number
+    if (is_other) known->second = nullptr;  // two groups of the rank have a call with this number
   }
   for (Call& call : calls) {
     if (!call.group.empty() || call.subject.rank < 0) continue;

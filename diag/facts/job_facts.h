@@ -19,8 +19,8 @@ struct Member : Fact {
   bool has_joined = false;   ///< the subject has joined the group
   bool has_left = false;     ///< the subject destroyed or aborted the group
   std::int64_t count = -1;   ///< members that arrived, by the source; -1: not stated
-  std::int64_t behind =
-      0;  ///< calls by which `missing` lag the others; negative: calls by which `ranks` lead
+  /// Calls by which `missing` lag the others; negative: calls by which `ranks` lead
+  std::int64_t behind = 0;
 };
 
 /// The progress of a call when its source was written.

@@ -13,7 +13,7 @@ namespace ringside::facts {
 
 namespace {
 
-/// `3` of srun's `  3: text`. Other tools print the number of a host in that form.  returns  -1: there is none
+/// Returns `3` for srun's `  3: text`. Other tools print a host's number in that form.  returns  -1: none
 int number_before(std::string_view line) {
   logs::Cursor cursor(line);
   int number = -1;
@@ -21,7 +21,7 @@ int number_before(std::string_view line) {
   return logs::is_digit(cursor.peek()) && cursor.number(number) && cursor.eat(':') ? number : -1;
 }
 
-/// `trainer-2` of a row of kubectl: `trainer-2   0/1   OOMKilled   2   20m`.  returns  empty: another line
+/// Returns `trainer-2` for a row of kubectl: `trainer-2   0/1   OOMKilled   2   20m`.  returns  empty: another line
 std::string_view pod_of_row(std::string_view line) {
   const std::string_view name = line.substr(0, line.find(' '));
   const std::string_view rest = logs::trimmed_left(line.substr(name.size()));
@@ -41,7 +41,7 @@ std::optional<ProcessLine> read_process_line(std::string_view line) {
   if (!has("pid") && !has("PID") && !has("0000:")) return std::nullopt;
   if (!has("ank") && !has("ANK")) return std::nullopt;
   const std::string text = lower_case(line);
-  // A number after a separate word: not `local_rank`, not `ranks`.
+  // A number after a separate word: not after `local_rank` or `ranks`.
   const auto number_behind = [&](std::string_view word, bool& is_twice) {
     std::int64_t found = -1;
     for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {

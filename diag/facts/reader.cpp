@@ -24,9 +24,9 @@ namespace {
 using logs::Record;
 using logs::RecordKind;
 
-constexpr std::size_t kShown = 400;  // characters of a line that a fact keeps
+constexpr std::size_t kShown = 400;  // characters of a line that a fact stores
 constexpr std::size_t kMostFacts = 1 << 18;
-constexpr std::uint32_t kKeptLines = 40;  // lines for which `keep` holds
+constexpr std::uint32_t kKeptLines = 40;  // maximum lines for which `keep` holds
 
 const std::vector<Spec>& specs() {
   static const std::vector<Spec> kSpecs = [] {
@@ -44,7 +44,7 @@ struct MessageSpec {
   Spec spec;
 };
 
-/// The meaning of the messages of diag/logparse/catalogue.
+/// The meanings of the messages in diag/logparse/catalogue.
 const std::map<std::uint16_t, MessageSpec>& message_specs() {
   static const std::map<std::uint16_t, MessageSpec> kSpecs = [] {
     std::map<std::uint16_t, MessageSpec> all;
@@ -60,7 +60,7 @@ const std::map<std::uint16_t, MessageSpec>& message_specs() {
   return kSpecs;
 }
 
-/// A source file, and the part of the stack that it belongs to.
+/// A source file, and the part of the stack to which it belongs.
 struct SourceFile {
   std::string_view name;
   Domain domain = Domain::Unknown;
@@ -80,7 +80,7 @@ const std::vector<SourceFile>& source_files() {
   return kFiles;
 }
 
-/// Where in its program a line was written: NCCL's own place, otherwise a source file that the line names.
+/// Returns where in its program a line was written: NCCL's own place, otherwise a source file that the line names.
 std::string location_of(const Record& record) {
   if (const std::string_view place = logs::location(record); !place.empty())
     return std::string(place);
@@ -105,8 +105,7 @@ bool is_of_communication(Domain domain) {
          domain == Domain::Store || domain == Domain::Library || domain == Domain::Launcher;
 }
 
-/// Returns whether the text may match a row. The parser has read other lines field by field, and they hold nothing
-/// else.
+/// Returns whether the text may match a row. Other lines were read field by field and contain nothing else.
 bool may_match(const Record& record) {
   switch (record.kind) {
     case RecordKind::Message:
@@ -124,7 +123,7 @@ bool may_match(const Record& record) {
   }
 }
 
-/// Returns whether a program's lines are about other processes: a launcher, a scheduler or the kernel.
+/// Returns whether the lines of a program are about other processes: those of a launcher, a scheduler or the kernel.
 bool reports_others(std::string_view program) {
   const auto entries = logs::row_entries();
   return std::any_of(entries.begin(), entries.end(), [&](const logs::RowEntry& entry) {
@@ -133,7 +132,7 @@ bool reports_others(std::string_view program) {
   });
 }
 
-/// The reporter of the lines of a program.
+/// Returns the reporter of the lines of a program.
 Reporter reporter_of(std::string_view program) {
   if (program == "torchrun" || program == "mpi" || program == "deepspeed" || program == "ray")
     return Reporter::Launcher;
@@ -180,7 +179,7 @@ bool has_failure(const Spec& spec) {
   });
 }
 
-/// A call is of the group that its line is written for, unless it names another group.
+/// A call belongs to the group of its line's prefix, unless it names another group.
 void inherit_group(AnyFact& fact) {
   std::visit(
       [](auto& one) {
@@ -199,7 +198,7 @@ void fill_source(Fact& fact, const Record& record) {
 
 constexpr std::string_view kPerson = "person";
 
-/// Returns whether a line has no prefix of a program, a launcher or a logger, as lines that people write.
+/// Returns whether a line has no prefix of a program, a launcher or a logger, like lines that people write.
 bool is_plain(const Record& record) {
   return record.kind == RecordKind::Text && record.text_at == 0 && record.line.front() != '[';
 }
@@ -214,8 +213,8 @@ bool is_named(AnyFact& fact) {
          (death != nullptr && !death->ranks.empty());
 }
 
-/// The subject that the spec names; otherwise the owner of the line. A launcher on a host reports processes of that
-/// host.
+/// Returns the subject that the spec names, otherwise the owner of the line. A launcher on a host reports processes of
+/// that host.
 Subject subject_for(const Spec::Part& part, const Subject& owner, bool& is_reported) {
   is_reported = part.has_field("rank") || part.has_field("ranks") || part.has_field("local_rank") ||
                 part.has_field("pid") || part.has_field("process") || part.has_field("host");
@@ -299,7 +298,7 @@ void FactReader::take_message(const Record& record, const logs::Speaker& speaker
        value_of);
 }
 
-/// A line of the program's own that no row matches may be one of its steps.
+/// Reads a step of the program from a line that no row matches.
 void FactReader::take_step(const Record& record, const logs::Speaker& speaker) {
   constexpr std::size_t kLongest = 400;
   const StepLine step = read_step(lower_case(record.text().substr(0, kLongest)));
@@ -408,11 +407,11 @@ void FactReader::emit(const Spec& spec, const Emitter& by, const Record& record,
     for (const Spec::Assignment& one : part.assignments) {
       if (one.field == "needs") continue;
       const SetResult result = set_field(fact, one.field, filled(one.value, value_of));
-      // `exit code 0` is no death.
+      // `exit code 0` is not a death.
       is_void = is_void || (one.field == "exit" && result == SetResult::BadValue);
     }
     if (is_void) continue;
-    // The line has none of the names that the row looks for: then the program's line is about itself.
+    // If the line contains none of the names that the row looks for, the program's line is about itself.
     if (is_reported && !reports_others(by.program) && !is_named(fact)) {
       base.subject = owner;
       base.basis = Basis::Observed;
@@ -438,12 +437,12 @@ void FactReader::emit(const Spec& spec, const Emitter& by, const Record& record,
 }
 
 void FactReader::add(AnyFact fact, const Record& record) {
-  // A browser or a database that the kernel ends is not a rank.
+  // A browser or a database that the kernel kills is not a rank.
   const auto* death = std::get_if<Died>(&fact);
   if (death != nullptr && job::is_other_program(death->program)) return;
   Fact& base = base_of(fact);
   fill_source(base, record);
-  // Steps differ in their number: keep only the first and the last of one subject.
+  // Steps differ only in their number, so only the first and the last of one subject are kept.
   const auto* progress = std::get_if<Progress>(&fact);
   std::string key;
   if (progress != nullptr) {

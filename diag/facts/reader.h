@@ -67,8 +67,8 @@ class FactReader {
   Facts& facts_;
   const Scope scope_;
   std::unordered_map<std::string, Known> known_;
-  std::unordered_set<std::uint64_t>
-      stated_;  ///< hashes of lines without a failure, to skip repeats
+  /// Hashes of lines without a failure, to skip repeats
+  std::unordered_set<std::uint64_t> stated_;
   std::map<std::string, std::string, std::less<>> kept_;  ///< values stored by `keep`
   std::uint32_t kept_lines_ = 0;                          ///< lines since the last `keep`
   bool has_died_ = false;     ///< a row has emitted a death for this line

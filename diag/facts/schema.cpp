@@ -87,7 +87,7 @@ std::string_view name_of(Enum value) {
   return names_of(value)[static_cast<std::size_t>(value)];
 }
 
-/// The fields of each type, by the names that the catalogue uses. A visitor sets one or prints all.
+/// Visits the fields of each type, by the names that the catalogue uses. One visitor sets a field, another prints all.
 template <typename V>
 void visit_own(Member& f, V& v) {
   v("group", f.group);
@@ -281,14 +281,14 @@ class Setter {
   SetResult result_ = SetResult::UnknownField;
 };
 
-/// Appends ` name=value` of fields that differ from those of an empty fact.
+/// Appends ` name=value` for fields that differ from an empty fact's.
 class Printer {
  public:
   explicit Printer(std::string& text) : text_(text) {}
 
   void operator()(std::string_view name, int value) { number(name, value); }
   void operator()(std::string_view name, std::int64_t value) {
-    // 0 means that no source states a code.
+    // 0 means that the source stated no code.
     if (name != "code" || value != 0) number(name, value);
   }
   void operator()(std::string_view name, double value) {
@@ -350,7 +350,7 @@ void set_exit(Died& death, const ExitStatus& status) {
   death.code = status.code;
 }
 
-/// The state of a connection by the text of its errno.
+/// Sets the state of a connection from the text of its errno.
 void set_error(LinkFault& fault, std::string_view error) {
   struct Text {
     std::string_view words;
@@ -376,7 +376,7 @@ void set_error(LinkFault& fault, std::string_view error) {
   }
 }
 
-/// Names that set several fields.  returns  nothing: it is the name of one field
+/// Sets several fields by one name.  returns  nullopt: it is the name of a single field
 std::optional<SetResult> set_compound(AnyFact& fact, std::string_view field,
                                       std::string_view value) {
   if (field == "time") {
@@ -460,7 +460,7 @@ SetResult set_field(AnyFact& fact, std::string_view field, std::string_view valu
 
 std::string to_text(const AnyFact& fact) {
   std::string text(kTypes[fact.index()]);
-  AnyFact copy = fact;  // one list of fields serves readers and writers
+  AnyFact copy = fact;  // the same list of fields serves readers and writers
   Printer printer(text);
   std::visit([&](auto& one) { visit_fields(one, printer); }, copy);
   return text;

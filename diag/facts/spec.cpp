@@ -7,7 +7,7 @@
 namespace ringside::facts {
 namespace {
 
-/// The place of the next `end` outside quotation marks.
+/// Returns the place of the next `end` outside quotation marks.
 std::size_t end_of(std::string_view text, char end) {
   bool is_quoted = false;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -25,7 +25,7 @@ std::string_view next_word(std::string_view& text, char end) {
   return word;
 }
 
-/// Checks that the field exists, and that it accepts its value if that has no `{}`.
+/// Checks that the field exists, and that it accepts its value unless the value contains `{}`.
 std::string problem_of(const Spec::Part& part) {
   if (part.type == "keep" || part.type == "forget") return {};
   AnyFact fact;

@@ -83,13 +83,13 @@ enum class Severity : std::uint8_t { Info, Warning, Error };
 struct Warning : Fact {
   Domain domain = Domain::Unknown;
   Severity severity = Severity::Warning;
-  std::string
-      id;  ///< row of the catalogue, or the code family: `errno`, `nccl_result`, `cuda_error`
+  /// Row of the catalogue, or the code family: `errno`, `nccl_result`, `cuda_error`
+  std::string id;
   std::string code;      ///< `113`, `ncclSystemError`, `IBV_WC_RETRY_EXC_ERR`
   std::string meaning;   ///< one sentence
   std::string location;  ///< source file and function in the program that printed it
-  std::string
-      program;  ///< program that printed the line, as the catalogue names it: `nccl`; empty: unknown
+  /// Program that printed the line, as the catalogue names it: `nccl`; empty: unknown
+  std::string program;
   std::string peer;               ///< address or host of the other end; empty: not in the line
   bool is_general = false;        ///< only the code is known; no row matches the line itself
   bool is_consequence = false;    ///< the warning always follows from another failure

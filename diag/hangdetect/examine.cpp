@@ -55,7 +55,7 @@ void state_reports(const std::vector<RasReport>& reports, LogFacts& facts) {
         state(LogStatement::What::RasOdd, member, "launched other operations than the others");
       }
     }
-    // Where most ranks have called the end of the communicator, they wait for the other ranks.
+    // If most ranks have called the end of the communicator, they wait for the other ranks.
     const auto leaving = std::ranges::count_if(communicator.members, &RasMember::has_left);
     const auto staying = std::ranges::count_if(communicator.members, [](const RasMember& member) {
       return !member.has_left && !member.is_missing && member.global >= 0;
@@ -92,7 +92,8 @@ void state_reports(const std::vector<RasReport>& reports, LogFacts& facts) {
 void add_from_logs(std::vector<RankDump>& dumps, const LogFacts& facts) {
   if (dumps.empty()) {
     add_absent(dumps, facts.lines_as_dumps);
-    // Watchdogs know which call has not ended; the program's own lines of more ranks show how these calls differ.
+    // Watchdogs report which call has not ended; the program's own lines, if they are of more ranks, show how these
+    // calls differ.
     const bool has_more =
         facts.stated_calls.size() > facts.dumps.size() &&
         std::all_of(facts.stated_calls.begin(), facts.stated_calls.end(), [](const RankDump& one) {
@@ -112,7 +113,7 @@ void add_from_logs(std::vector<RankDump>& dumps, const LogFacts& facts) {
                    [](const RankDump& a, const RankDump& b) { return a.rank < b.rank; });
 }
 
-/// Concludes from what was read. `all` has its files, names, dumps and facts.
+/// Draws the conclusions. `all` already contains its files, names, dumps and facts.
 void conclude(Examination& all, std::vector<RasReport> reports) {
   reports.insert(reports.end(), all.facts.reports.begin(), all.facts.reports.end());
   sort_by_time(reports);
@@ -120,7 +121,7 @@ void conclude(Examination& all, std::vector<RasReport> reports) {
   state_reports(reports, all.facts);
   all.facts.reports = reports;
   const bool has_dumps = !all.dumps.empty();
-  if (has_dumps) all.facts.moved.clear();  // the reports are of a later moment
+  if (has_dumps) all.facts.moved.clear();  // the reports were made later than the dumps
   std::vector<RankDump> launched = ras_dumps(reports, *all.names, all.dumps);
   add_from_logs(all.dumps, all.facts);
   // With logs alone, no line shows which group of the dumps a communicator is.

@@ -9,7 +9,7 @@
 
 namespace ringside::job {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
@@ -24,7 +24,7 @@ constexpr auto kJobWords = std::to_array<std::string_view>(
      "libfabric", "rank ",     "rank:", "ank]",    "[rank",     "[Rank",     "trainer",
      "training",  "train-",    "_perf", "[Errno ", "DataLoader"});
 
-/// source  names of programs that run on most hosts next to a job, as ps prints them; the kernel cuts them at 15
+/// source  names of programs that run on most hosts next to a job, as ps prints them; the kernel truncates them to 15
 ///         characters
 constexpr auto kOtherPrograms = std::to_array<std::string_view>(
     {"chrom",       "firefox",      "nginx",    "httpd",    "apache",   "mysqld",     "mariadbd",
@@ -34,7 +34,8 @@ constexpr auto kOtherPrograms = std::to_array<std::string_view>(
      "Web Content", "Isolated Web", "slack",    "electron", "tmux",     "rsync",      "cc1plus",
      "clang",       "ninja",        "bazel",    "git"});
 
-/// `pretrain-worker-3`, `job-master-0`: a replica of a training operator, numbered and not hashed as a server's is.
+/// Returns whether the line names a replica of a training operator: `pretrain-worker-3`, `job-master-0`. Those are
+/// numbered, while a server's replicas have hashes.
 bool names_replica(std::string_view line) {
   for (const std::string_view word : {"worker-", "master-", "launcher-", "replica-"}) {
     const std::size_t at = find_text(line, word);
@@ -68,7 +69,7 @@ bool is_of_job(const Record& record) {
     case RecordKind::Message:
       if (!is_of_anybody(record.as<Message>().id)) return true;
       break;
-    case RecordKind::PythonError:  // other languages end their traces in the same form
+    case RecordKind::PythonError:  // other languages print their traces in the same form
     case RecordKind::Unknown:
     case RecordKind::Continuation:
     case RecordKind::Fragment:

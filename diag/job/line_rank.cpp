@@ -8,7 +8,7 @@
 namespace ringside::job {
 namespace {
 
-/// The number after the last of these words.
+/// Returns the number after the last of these words.
 int number_behind(std::string_view line, std::string_view word) {
   const std::size_t at = line.rfind(word);
   if (at == std::string_view::npos) return -1;

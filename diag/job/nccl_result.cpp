@@ -5,7 +5,7 @@
 namespace ringside::job {
 namespace {
 
-/// By code.
+/// Indexed by the code.
 constexpr std::array kNames{"ncclSuccess",       "ncclUnhandledCudaError", "ncclSystemError",
                             "ncclInternalError", "ncclInvalidArgument",    "ncclInvalidUsage",
                             "ncclRemoteError",   "ncclInProgress",         "ncclTimeout"};

@@ -13,7 +13,7 @@ namespace {
 using logs::trimmed;
 using What = Occupation::What;
 
-// Messages of Megatron-LM, DeepSpeed, transformers, Lightning and NeMo around a checkpoint: a verb and an object.
+// Messages of Megatron-LM, DeepSpeed, transformers, Lightning and NeMo about a checkpoint: a verb and an object.
 constexpr auto kBegun = std::to_array<std::string_view>({"saving", "writing"});
 constexpr auto kDone =
     std::to_array<std::string_view>({"saved", "finished saving", "done saving", "written"});
@@ -26,9 +26,9 @@ constexpr auto kWritten =
 constexpr auto kFiles =
     std::to_array<std::string_view>({"(torch/serialization.py:", "_try_get_data ("});
 
-/// Labels of the loop that all ranks run: its bar stops because the job hangs.
+/// Returns whether the label belongs to the loop that all ranks run: its bar stops because the job hangs.
 bool is_of_training(std::string_view label) {
-  // `Running tokenizer on train dataset` is not one of them.
+  // `Running tokenizer on train dataset` is not such a loop.
   const std::string small = lower_case(label);
   for (const std::string_view loop : {"epoch", "train", "pre-train", "pretrain", "step", "iter",
                                       "batch", "loss", "valid", "sanity", "eval", "test"}) {
@@ -43,7 +43,8 @@ std::string_view digits_at(std::string_view text, std::size_t from) {
   return text.substr(from, (end == std::string_view::npos ? text.size() : end) - from);
 }
 
-/// The last bar of the line, tqdm's `Map:  12%|#         | 60000/500000 [03:30<25:40, 285.6 examples/s]`
+/// Reads the last bar of the line, as printed by tqdm: `Map:  12%|#         | 60000/500000 [03:30<25:40, 285.6
+/// examples/s]`
 Occupation bar_in(std::string_view line) {
   const std::size_t percent = line.rfind("%|");
   if (percent == std::string_view::npos) return {};
@@ -58,7 +59,7 @@ Occupation bar_in(std::string_view line) {
   std::string_view label =
       number == std::string_view::npos ? std::string_view() : trimmed(line.substr(0, number + 1));
   if (label.empty() || label.back() != ':') {
-    // Without a label, the counted unit decides: data is no step of a training.
+    // Without a label, the counted unit decides: bytes are not training steps.
     const bool counts_data = line.find("B/s", slash) != std::string_view::npos ||
                              line.find("examples/s", slash) != std::string_view::npos ||
                              line.find("files/s", slash) != std::string_view::npos;
@@ -81,7 +82,7 @@ Occupation occupation_in(std::string_view line) {
   if (Occupation bar = bar_in(line); bar.what != What::None) return bar;
   constexpr std::size_t kNear = 200;  // words of a message, not of a text that it quotes
   const std::string small = lower_case(line.substr(0, kNear));
-  // A call in a line of source is not a call that is made.
+  // A call in a line of source code was not necessarily made.
   const bool is_call =
       contains_any(small, kCalls) && !contains(small, " = ") && !contains(small, "(model");
   if (is_call) return {What::Saving};

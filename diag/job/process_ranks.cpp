@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kMostKnown = 1U << 20U;
 
 std::string short_name(std::string_view host) {
-  // An address is not a name with a domain.
+  // An IP address is not a name with a domain.
   if (host.find_first_not_of("0123456789.") == std::string_view::npos) return std::string(host);
   return std::string(host.substr(0, host.find('.')));
 }
@@ -37,7 +37,7 @@ int ProcessRanks::find(const Ranks& ranks, std::string_view host, std::int64_t n
   if (!name.empty()) {
     if (const auto own = ranks.find({number, name}); own != ranks.end()) return own->second;
     if (hosts_.count(name) > 0) {
-      // A line that named no host may be of this one.
+      // A line without a host may belong to this one.
       const auto unsaid = ranks.find({number, std::string()});
       return unsaid == ranks.end() ? -1 : unsaid->second;
     }

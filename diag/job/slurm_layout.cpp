@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMostHosts = 4096;
 
-/// The value after `key` and an `=` or blanks; empty: there is no such key.
+/// Returns the value after `key` and an `=` or blanks; empty: no such key.
 std::string_view value_behind(std::string_view line, std::string_view key) {
   for (std::size_t at = line.find(key); at != std::string_view::npos; at = line.find(key, at + 1)) {
     std::size_t from = at + key.size();
@@ -28,7 +28,7 @@ int option_number(std::string_view line, std::string_view key) {
   return number > 0 && number <= (1 << 16) ? number : 0;
 }
 
-/// `4 nodes x 8 GPUs`: the 8.
+/// Returns 8 for `4 nodes x 8 GPUs`.
 int gpus_of_each(std::string_view line) {
   const std::size_t nodes = line.find(" nodes x ");
   if (nodes == std::string_view::npos) return 0;
@@ -38,7 +38,7 @@ int gpus_of_each(std::string_view line) {
   return number > 0 && number <= 64 ? number : 0;
 }
 
-/// `15-18,20` after `prefix`, before `suffix`.  returns  false: it is no such list
+/// Reads `15-18,20` between `prefix` and `suffix`.  returns  false: not such a list
 bool add_range(std::string_view prefix, std::string_view ranges, std::string_view suffix,
                std::vector<std::string>& hosts) {
   while (!ranges.empty()) {

@@ -27,7 +27,7 @@ void name_group(const logs::TorchPrefix& prefix, Wait& wait) {
   if (prefix.group_rank >= 0) wait.group_rank = prefix.group_rank;
 }
 
-/// The group that the line names, before its text or within it.
+/// Returns the group that the line names, before its text or within it.
 logs::TorchPrefix group_in(const logs::Record& record) {
   logs::TorchPrefix prefix = logs::torch_prefix(record);
   if (prefix.pg_id < 0 && prefix.pg_guid.empty())
@@ -48,8 +48,8 @@ bool is_of_subgroup(const logs::TorchPrefix& prefix) {
   return !prefix.pg_desc.empty() && prefix.pg_desc != "undefined";
 }
 
-/// The ranks that a line is about: one, or those of `[Rank 1-7]` that people write for many lines. Empty if the line
-/// has only a place in a sub-group.
+/// Returns the ranks that a line is about: one, or those of `[Rank 1-7]`, which people write for many lines. Empty if
+/// the line has only a rank in a sub-group.
 std::vector<std::int32_t> ranks_of(const logs::Record& record, int rank) {
   std::vector<std::int32_t> ranks = ranks_in_brackets(record.line);
   if (ranks.size() > 1) return ranks;
@@ -62,8 +62,8 @@ std::vector<std::int32_t> ranks_of(const logs::Record& record, int rank) {
   return {rank};
 }
 
-/// The name that all members use for the group; a description covers all groups of a kind, and a number is of one
-/// process.
+/// Returns the name that all members use for the group. A description covers all groups of a kind, and a number
+/// belongs to one process.
 std::string group_key(const logs::TorchPrefix& prefix) {
   if (!prefix.pg_guid.empty()) return std::string(prefix.pg_guid);
   return std::to_string(prefix.pg_id) + " " + std::string(prefix.pg_desc);
@@ -78,7 +78,8 @@ void set_work(const logs::TorchWork& work, Wait& wait) {
   wait.timeout_ms = work.timeout_ms;
 }
 
-/// The size of the group: of an all-gather output over input, of a reduce-scatter the inverse.  returns  0: unknown
+/// Returns the size of the group: output / input of an all-gather, input / output of a reduce-scatter.  returns  0:
+/// unknown
 int group_size_of(const logs::TorchWork& work) {
   const bool gathers = contains(work.operation, "ALLGATHER");
   const bool scatters = contains(work.operation, "REDUCE_SCATTER");
@@ -97,7 +98,7 @@ bool Wait::is_idle() const {
 }
 
 void WatchdogWaits::take(const logs::Record& record, int rank) {
-  // A person who writes one line for many ranks has listed all of them: the others did not time out.
+  // A person who writes one line for many ranks has listed all of them, so the other ranks did not time out.
   const std::vector<std::int32_t> listed = ranks_in_brackets(record.line);
   if (listed.size() > 1)
     world_ = std::max(world_, *std::max_element(listed.begin(), listed.end()) + 1);
@@ -154,7 +155,7 @@ void WatchdogWaits::take_timeout(std::string_view text, std::int64_t ran_ms,
            may_be_of(prefix, one);
   });
   if (known != all.end()) return name_group(prefix, *known);
-  // The status can precede the exception whose text has the work.
+  // The status can precede the exception that describes the work.
   const auto open = std::find_if(all.begin(), all.end(), [&](const Wait& one) {
     return one.operation.empty() && one.sequence == work.sequence && may_be_of(prefix, one);
   });
@@ -167,8 +168,8 @@ void WatchdogWaits::take_timeout(std::string_view text, std::int64_t ran_ms,
   one.ran_ms = ran_ms;
   one.sequence = work.sequence;
   one.place = record.place;
-  // The text of a work has the rank's place in the group, before 2.2 and where a later line is its prefix; `[Rank
-  // 1-7]` lists those of many.
+  // The description of a work contains the rank in the group: before 2.2, and if a later line is its prefix; `[Rank
+  // 1-7]` lists many ranks.
   const bool is_of_many = ranks_in_brackets(record.line).size() > 1;
   one.group_rank = is_of_many ? -1 : rank_in_text(record.line);
   name_group(prefix, one);
@@ -179,12 +180,12 @@ void WatchdogWaits::take_status(const logs::Record& record, std::vector<Wait>& a
   const std::optional<std::int64_t> enqueued = number_of(record, "enqueued");
   const std::optional<std::int64_t> completed = number_of(record, "completed");
   std::int64_t at = logs::message_number(record, "at");
-  // Without the number that failed: the call after the last completed one, if one was enqueued.
+  // Without the number of the failed call, takes the call after the last completed one, if one was enqueued.
   if (at < 0 && enqueued.value_or(-1) >= 0) {
     at = std::min(std::max<std::int64_t>(completed.value_or(-1), 0) + 1, *enqueued);
   }
   const logs::TorchPrefix prefix = logs::torch_prefix(record);
-  // Two groups of a rank can wait at the same number: a status belongs to the time-out before it.
+  // Two groups of a rank can wait at the same number: a status belongs to the timeout before it.
   auto same = std::find_if(all.begin(), all.end(), [&](const Wait& one) {
     return one.sequence == at && may_be_of(prefix, one);
   });
@@ -195,7 +196,7 @@ void WatchdogWaits::take_status(const logs::Record& record, std::vector<Wait>& a
     all.push_back(std::move(one));
     same = all.end() - 1;
   }
-  // In 2.2 and 2.3 an unset value is random: no job has a thousand million calls in flight.
+  // In 2.2 and 2.3 an unset value is random: no job has this many calls in flight.
   constexpr std::int64_t kMostInFlight = 1'000'000;
   if (enqueued && (*enqueued < 0 || *enqueued < at + kMostInFlight)) {
     same->enqueued = std::max(same->enqueued.value_or(-1), *enqueued);
@@ -230,10 +231,9 @@ void WatchdogWaits::adopt(Wait& one) const {
   }
 }
 
-/// A process that was stopped (SIGSTOP, a debugger) and runs again: its watchdog has looked at no call yet, and reports
-/// the oldest one, long after the limit. The calls that it had enqueued before are over; the one that the others wait
-/// in is not among them.
-///
+/// Corrects the wait of a process that was stopped (SIGSTOP, a debugger) and runs again. Its watchdog had checked no
+/// call meanwhile, and reports the oldest one, long after the limit. The calls that it had enqueued before are over,
+/// and the one in which the others wait is not among them.
 /// source  a job on an H200 with PyTorch 2.11: tests/hangdetect/jobs/h200-a-stopped-process
 void WatchdogWaits::correct_frozen(Wait& one) {
   constexpr std::int64_t kLeastLate_ms = 10'000;
@@ -249,7 +249,7 @@ void WatchdogWaits::correct_frozen(Wait& one) {
   one.completed = one.enqueued;
 }
 
-/// Finds a rank's place in a group, if all lines that have both agree on the rank.
+/// Finds the global rank of a rank in a group, if all lines that contain both agree.
 void WatchdogWaits::place() {
   for (auto& [place, all] : at_place_) {
     const auto known = rank_at_.find(place);

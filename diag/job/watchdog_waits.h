@@ -21,10 +21,10 @@ struct Wait {
   std::int64_t numel_out = -1;
   std::int64_t timeout_ms = -1;
   std::int64_t ran_ms = -1;  ///< run time of the call when the watchdog checked it; -1: unknown
-  bool has_timed_out =
-      false;  ///< a line reports this call's time-out; false: only a status line is known
-  std::optional<std::int64_t>
-      enqueued;  ///< last enqueued call of the group; -1: none; nothing: unknown
+  /// A line reports this call's time-out; false: only a status line is known
+  bool has_timed_out = false;
+  /// Last enqueued call of the group; -1: none; nothing: unknown
+  std::optional<std::int64_t> enqueued;
   std::optional<std::int64_t> completed;  ///< last completed call, likewise
   std::string group;                      ///< GUID; empty: unknown
   std::string description;

@@ -67,7 +67,7 @@ int world_of_command(std::string_view text) {
     const std::size_t option =
         at == std::string_view::npos ? at : text.find(one.name, at + one.launcher.size());
     if (option == std::string_view::npos) continue;
-    // With several hosts, each has as many: another option gives the number of hosts.
+    // With several hosts, each has as many ranks: another option gives the number of hosts.
     const std::size_t hosts = text.find("nnodes", at);
     const bool is_one_host = hosts == std::string_view::npos ||
                              number_in(text.substr(std::min(text.size(), hosts + 7))) == 1;
@@ -90,7 +90,7 @@ int world_in(std::string_view text) {
   if (const int world = world_of_command(text); world > 0) return world;
   struct SizeWord {
     std::string_view before;
-    bool is_fraction;  ///< the number follows a slash
+    bool is_fraction;  ///< whether the number follows a slash
   };
   constexpr SizeWord kKeys[] = {{"world_size", false},    {"world size", false},
                                 {"WORLD_SIZE", false},    {"MEMBER:", true},

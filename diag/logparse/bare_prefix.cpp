@@ -5,7 +5,8 @@
 namespace ringside::logs {
 namespace {
 
-/// The first `NCCL <level> ` that begins a word.  returns  its place; npos: none
+/// Finds the first `NCCL <level> ` at the start of a word.
+/// returns  its place; npos: none
 std::size_t find_level(std::string_view text, NcclPrefix& prefix) {
   for (std::size_t at = find_text(text, "CCL "); at != std::string_view::npos;
        at = find_text(text, "CCL ", at + 1)) {
@@ -22,14 +23,14 @@ std::size_t find_level(std::string_view text, NcclPrefix& prefix) {
   return std::string_view::npos;
 }
 
-/// `[3]`
+/// Reads `[3]`.
 bool device_of(std::string_view word, std::int16_t& device) {
   Cursor cursor(word);
   return cursor.eat('[') && is_digit(cursor.peek()) && cursor.number(device) && cursor.eat(']') &&
          cursor.is_done();
 }
 
-/// The host of `node-2`, `host:XXXX`, `host:4711:4712`, `<host>:<pid>:<tid>`; empty: the word is no host.
+/// Returns the host of `node-2`, `host:XXXX`, `host:4711:4712`, `<host>:<pid>:<tid>`; empty: the word is not a host.
 std::string_view host_of(std::string_view word, std::int32_t& pid) {
   if (is_source_place(word)) return {};
   const std::size_t colon = word.find(':');
@@ -47,8 +48,8 @@ std::string_view host_of(std::string_view word, std::int32_t& pid) {
   return host;
 }
 
-/// Accepts `n01:4711:4712`, `n01:XXXX`, and `n01:` where a line begins. `init_net:210` is a function and its line,
-/// and `said:` within a sentence is a word.
+/// Accepts `n01:4711:4712` and `n01:XXXX`, and `n01:` at the start of a line. `init_net:210` is a function and its
+/// line, and `said:` within a sentence is a word.
 bool may_name_host(std::string_view word, bool is_first) {
   const std::size_t colon = word.find(':');
   const std::string_view behind = word.substr(colon + 1);
@@ -73,7 +74,7 @@ bool is_source_place(std::string_view word) {
 }
 
 bool read_bare_prefix(std::string_view text, NcclPrefix& prefix) {
-  constexpr std::size_t kNear = 240;  // beyond it, a level is part of a sentence
+  constexpr std::size_t kNear = 240;  // characters; farther on, a level is part of a sentence
   prefix = {};
   const std::size_t level = find_level(text.substr(0, kNear), prefix);
   if (level == std::string_view::npos) {
@@ -91,7 +92,8 @@ bool read_bare_prefix(std::string_view text, NcclPrefix& prefix) {
     prefix.end = static_cast<std::uint32_t>(text.size() - cursor.left());
     return true;
   }
-  // Before the level: the device next to it or before the source's place, the host before the device.
+  // The words before the level: the device is the last one, or precedes the source's place; the host precedes the
+  // device.
   Cursor words(text.substr(0, level));
   std::string_view last;
   std::string_view word;

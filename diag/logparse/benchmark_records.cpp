@@ -92,7 +92,7 @@ Parsed row(Cursor cursor, Record& record) {
   for (cursor.skip_blanks(); count < kMost; cursor.skip_blanks()) {
     const Cursor before = cursor;
     if (!take_figure(cursor, figures[count]) || (!cursor.is_done() && cursor.peek() != ' ')) {
-      cursor = before;  // a timestamp, or a second line in this one
+      cursor = before;  // a timestamp, or another line that begins in this one
       break;
     }
     ++count;

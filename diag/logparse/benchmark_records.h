@@ -16,7 +16,7 @@ struct BenchmarkRank {
   std::int32_t rank = -1, group = -1, pid = -1, device = -1;
   std::string_view host;
   std::string_view pci;   ///< `0x53`, `0000:1b:00`
-  std::string_view name;  ///< of the GPU
+  std::string_view name;  ///< name of the GPU
 };
 
 /// The row of column names.

@@ -8,7 +8,7 @@
 namespace ringside::logs {
 namespace {
 
-/// Frames of a stack in a line that have a place, and whether the last one has.
+/// The number of stack frames in a line that have a place, and whether the last one has.
 struct FramesOfLine {
   std::size_t placed = 0;
   bool is_last_placed = false;
@@ -53,7 +53,7 @@ bool goes_on_as_stack(std::string_view line, std::string_view next, bool is_full
                          line.find(" > ") != line.npos || line.find(" -> ") != line.npos ||
                          line.find(" \u2190 ") != line.npos;
   if (!has_arrow || (!is_arrow && !is_open && !is_full)) return false;
-  // A line with a name of its own before it belongs to another process.
+  // A line that begins with its own name belongs to another process.
   const auto alone = parse_stack_in_line(own);
   if (alone && !alone->label.empty() && !is_arrow) return false;
   const std::size_t before = frames_of(line).placed;

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t kCompressedBlock = 64 << 10;
 
-/// A file, a pipe, a device.
+/// Reads a file, a pipe or a device.
 class FdSource : public ByteSource {
  public:
   FdSource(std::string name, UniqueFd owned, int fd, std::string head)
@@ -44,7 +44,7 @@ class FdSource : public ByteSource {
     }
   }
 
-  /// A large file is not copied. Of standard input a part may have been read before.
+  /// Large files are mapped instead of copied. Part of standard input may have been read before.
   std::unique_ptr<Blocks> blocks() override {
     constexpr off_t kLarge = 1 << 20;
     struct stat status {};
@@ -55,7 +55,7 @@ class FdSource : public ByteSource {
     return mapped_blocks(fd_, static_cast<std::uint64_t>(at) - head_.size(), name_);
   }
 
-  /// Reads the first bytes, which read() returns again.
+  /// Reads the first bytes; read() returns them again.
   Result<std::string_view> peek() {
     std::array<char, 4096> head;
     while (head_.size() < 4) {
@@ -76,7 +76,7 @@ class FdSource : public ByteSource {
 };
 
 /// Opens a named pipe, and waits for its writer for a limited time.
-/// head  what was read while waiting
+/// head  receives what was read while waiting
 Result<UniqueFd> open_pipe(const std::string& name, std::string& head, Clock& clock) {
   UniqueFd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) return system_error(name, errno, "check that it is readable");
@@ -106,7 +106,8 @@ class GzipSource : public ByteSource {
  public:
   GzipSource(std::string name, std::unique_ptr<FdSource> inner)
       : name_(std::move(name)), inner_(std::move(inner)), block_(kCompressedBlock) {
-    ::inflateInit2(&stream_, 15 + 32);  // the largest window; gzip or zlib by the header
+    ::inflateInit2(&stream_,
+                   15 + 32);  // the largest window; the header decides between gzip and zlib
   }
   ~GzipSource() override { ::inflateEnd(&stream_); }
   GzipSource(const GzipSource&) = delete;
@@ -127,7 +128,8 @@ class GzipSource : public ByteSource {
       }
       is_between_ = false;
       const int state = ::inflate(&stream_, Z_NO_FLUSH);
-      if (state == Z_STREAM_END) {  // another member may follow, as `cat a.gz b.gz` makes it
+      if (state ==
+          Z_STREAM_END) {  // another member may follow, as in the output of `cat a.gz b.gz`
         is_between_ = true;
         ::inflateReset(&stream_);
       } else if (state != Z_OK && state != Z_BUF_ERROR) {
@@ -182,7 +184,7 @@ class ZstdSource : public ByteSource {
   ZSTD_DStream* stream_;
   ZSTD_inBuffer in_{};
   bool is_between_ = true;  ///< frames
-  bool has_more_ = false;   ///< the room was too small for what is unpacked
+  bool has_more_ = false;   ///< the unpacked data did not fit into the buffer
 };
 
 }  // namespace
@@ -212,7 +214,7 @@ const char* binary_kind(std::span<const char> head) {
     return "xz data";
   if (text.size() > 2 && text[0] == '\x80' && text[1] >= 2 && text[1] <= 5) return "a pickle";
   if (text.size() > 262 && text.substr(257, 5) == "ustar") return "a tar archive";
-  // A truncated log starts with zeros, and a log may be in any encoding; both have few other control characters.
+  // A truncated log starts with zeros, and a log may have any encoding; both contain few other control characters.
   std::size_t control = 0;
   std::size_t counted = 0;
   for (const char c : text.substr(0, 4096)) {

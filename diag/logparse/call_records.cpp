@@ -21,13 +21,13 @@ constexpr std::array<std::string_view, 7> kAlgorithms = {
     "TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE", "PAT"};
 constexpr std::array<std::string_view, 3> kProtocols = {"LL", "LL128", "SIMPLE"};
 
-/// A pointer as C libraries print it.
+/// Reads a pointer as C libraries print it.
 template <typename C>
 bool take_pointer(C& cursor, std::uint64_t& pointer) {
   return cursor.hex(pointer) || cursor.eat("(nil)") || cursor.eat("nil");
 }
 
-/// A field that is not used: addresses of buffers and streams.
+/// Skips a field that is not used: addresses of buffers and streams.
 template <typename C, std::size_t N>
 bool skip_field(C& cursor, const char (&key)[N]) {
   if (!cursor.eat(key)) return false;
@@ -55,7 +55,7 @@ Parsed coll_call(std::string_view function, C cursor, Record& record) {
   return cursor.is_done() ? Parsed::Whole : Parsed::Broken;
 }
 
-/// An algorithm or protocol: a name in the newest versions, a number in older ones.
+/// Reads an algorithm or protocol: a name in the newest versions, a number in older ones.
 template <std::size_t N>
 bool take_name(Cursor& cursor, const std::array<std::string_view, N>& names, std::int8_t& index) {
   if (cursor.number(index)) return true;

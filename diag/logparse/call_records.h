@@ -47,8 +47,8 @@ struct ApiCall {
 /// `<file>:<line> -> <code>`: NCCL logs these lines as an error propagates up the call stack, the innermost first.
 struct ResultStack {
   static constexpr RecordKind kKind = RecordKind::ResultStack;
-  std::int32_t code =
-      -1;  ///< ncclResult: 1 CUDA, 2 system, 3 internal, 4, 5 usage, 6 remote, 7 in progress
+  /// ncclResult: 1 CUDA, 2 system, 3 internal, 4, 5 usage, 6 remote, 7 in progress
+  std::int32_t code = -1;
   std::int32_t line = -1;
   std::string_view file;
   std::string_view function;  ///< 2.30

@@ -24,7 +24,7 @@ void take_rccl_tail(C& cursor, T& record) {
   }
 }
 
-/// What may follow a complete line: blanks.
+/// Accepts blanks, which may follow a complete line.
 template <typename C>
 Parsed ended(C& cursor) {
   cursor.skip_blanks();
@@ -159,7 +159,7 @@ Parsed ring_neighbours(Cursor cursor, std::int32_t channel, std::int32_t previou
   return ended(cursor);
 }
 
-/// Digits and `-> []/|`, nothing else.
+/// Returns whether the text consists of digits and `-> []/|`.
 bool is_tree_list(std::string_view list) {
   static constexpr std::array<bool, 256> kAllowed = [] {
     std::array<bool, 256> allowed{};

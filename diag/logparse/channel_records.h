@@ -89,7 +89,7 @@ struct Trees {
   bool is_chain = false;     ///< `Collnet Chains`
   bool is_nvls = false;      ///< `NVLS Trees`
   bool is_up_first = false;  ///< 2.4 to 2.9: `up->rank->down/down/down`
-  std::int32_t rank = -1;    ///< of the first entry
+  std::int32_t rank = -1;    ///< rank of the first entry
   std::uint64_t comm = 0;    ///< RCCL
   std::int32_t nranks = -1;  ///< RCCL
   std::string_view list;     ///< `[0] 4/-1/-1->3->2 [1] ...`

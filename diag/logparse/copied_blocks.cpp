@@ -25,7 +25,7 @@ class CopiedBlocks : public Blocks {
  private:
   ByteSource* source_;
   std::vector<char> buffer_;
-  std::size_t end_ = 0;  ///< of the last block in the buffer
+  std::size_t end_ = 0;  ///< end of the last block in the buffer
 };
 
 }  // namespace

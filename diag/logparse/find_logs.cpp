@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Numbers in names by value: rank2 before rank10.
+/// Compares names with numbers by value: rank2 precedes rank10.
 bool comes_before(std::string_view a, std::string_view b) {
   std::size_t i = 0;
   std::size_t j = 0;
@@ -51,7 +51,7 @@ Compression compression_in(const std::string& name) {
   return compression_of({head.data(), static_cast<std::size_t>(file.gcount())});
 }
 
-/// One name that is no folder.
+/// Adds one name that is not a folder.
 void add_file(const std::string& name, LogFiles& found) {
   struct stat status {};
   if (::stat(name.c_str(), &status) != 0) {
@@ -75,7 +75,7 @@ void add_folder(const std::string& name, LogFiles& found) {
     std::error_code ignored;
     const std::string path = entry.path().string();
     if (entry.path().filename().string().starts_with('.')) return false;
-    // The faults that ringside generate injected; it is not a log.
+    // This file lists the faults that ringside generate injected; it is not a log.
     if (entry.path().filename() == "truth.json") return true;
     if (entry.is_regular_file(ignored)) {
       names.push_back(path);
@@ -101,7 +101,7 @@ void add_folder(const std::string& name, LogFiles& found) {
 
 void add_argument(const std::string& name, LogFiles& found);
 
-/// A glob pattern that the shell has not expanded.
+/// Expands a glob pattern that the shell has not expanded.
 bool add_glob(const std::string& pattern, LogFiles& found) {
   glob_t matches{};
   const int state = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &matches);

@@ -23,12 +23,13 @@ namespace {
 struct Followed {
   std::uint32_t piece = 0;
   std::uint64_t inode = 0;
-  std::uint64_t offset = 0;  ///< of what was read; after the last whole line, apart from `rest`
+  /// Offset of the unread part; it follows the last whole line, apart from `rest`
+  std::uint64_t offset = 0;
   std::uint64_t lines = 0;
-  std::string rest;          ///< of a line without its end
-  bool is_skipping = false;  ///< to the end of a line that is too long
-  bool is_done = false;      ///< compressed and read, or a pipe without a writer
-  UniqueFd pipe = {};        ///< of a named pipe
+  std::string rest;          ///< an incomplete line
+  bool is_skipping = false;  ///< true: skips to the end of a line that is too long
+  bool is_done = false;  ///< nothing more to read: compressed and read, or a pipe without a writer
+  UniqueFd pipe = {};    ///< descriptor of a named pipe
 };
 
 }  // namespace
@@ -41,7 +42,7 @@ struct LogFollower::Impl {
 
   std::vector<std::string> arguments;
   LogFiles files;
-  std::map<std::string, std::uint32_t> index;  ///< of `files`, by name
+  std::map<std::string, std::uint32_t> index;  ///< index in `files`, by name
   std::vector<Followed> followed;
   std::vector<InputProblem> problems;
   std::vector<ParseReport::Piece> pieces;
@@ -75,7 +76,7 @@ void LogFollower::Impl::look_for_files() {
   }
 }
 
-/// A file's lines count from 1 again.
+/// The lines of a new file count from 1 again.
 void LogFollower::Impl::start_piece(std::uint32_t file) {
   Followed& state = followed[file];
   const std::uint64_t inode = state.inode;
@@ -157,7 +158,7 @@ std::size_t LogFollower::Impl::poll_file(std::uint32_t file) {
   const UniqueFd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   struct stat status {};
   if (!fd || ::fstat(fd.get(), &status) != 0)
-    return 0;  // rotated just now: its successor will come
+    return 0;  // rotated just now: the new file is expected soon
   const auto inode = static_cast<std::uint64_t>(status.st_ino);
   const bool is_new = followed[file].inode == 0;
   const bool is_other = !is_new && inode != followed[file].inode;
@@ -175,7 +176,7 @@ std::size_t LogFollower::Impl::poll_file(std::uint32_t file) {
   return read_more(file, fd.get());
 }
 
-/// Reads what a pipe has now; does not wait, not even for its other end to be opened.
+/// Reads what a pipe has now, without waiting, not even for its other end to be opened.
 std::size_t LogFollower::Impl::poll_stream(std::uint32_t file) {
   Followed& state = followed[file];
   const std::string& name = files.files[file].name;
@@ -230,7 +231,7 @@ void LogFollower::finish() {
 
 bool LogFollower::is_over() const {
   const std::vector<LogFile>& files = impl_->files.files;
-  bool is_over = impl_->arguments.size() == files.size();  // folders may get more
+  bool is_over = impl_->arguments.size() == files.size();  // folders may get more files
   for (std::size_t i = 0; i < files.size(); ++i) {
     is_over = is_over && files[i].is_stream && impl_->followed[i].is_done;
   }

@@ -128,8 +128,8 @@ bool frame_in_line(std::string_view part, FrameLine& frame) {
   return false;
 }
 
-/// Where the first frame of a line begins: after the name that precedes it.
-/// returns  npos: the part ends with no frame
+/// Returns where the first frame of a line begins, after the name that precedes it.
+/// returns  npos: the part does not end with a frame
 std::size_t frame_at(std::string_view part) {
   FrameLine frame;
   std::size_t at = std::string_view::npos;
@@ -172,7 +172,7 @@ bool is_label(std::string_view text) {
           (end == ',' && text.starts_with("rank")));
 }
 
-/// The separators of the frames of a line. ` > ` and ` / ` are as often of the outermost frame first.
+/// The separators of the frames in a line. ` > ` and ` / ` are used for both orders of frames.
 constexpr auto kArrows = std::to_array<std::string_view>(
     {" <- ", " \u2190 ", " < ", " -> ", " \u2192 ", " > ", " => ", " / ", " | ", "; ", ", "});
 
@@ -230,11 +230,11 @@ std::optional<LineStack> parse_stack_in_line(std::string_view text) {
       FrameLine frame;
       const bool is_whole = frame_in_line(part, frame);
       whole += is_whole ? 1U : 0U;
-      // `main (train.py:133)   <- it hangs here` is a remark.
+      // In `main (train.py:133)   <- it hangs here` the text after the arrow is a comment.
       are_frames = is_whole || is_function(part);
       stack.frames.push_back(frame);
     }
-    // A comma and a bar separate many things.
+    // A comma and a bar have many other uses.
     const bool is_arrow = arrow.find_first_not_of(" <->=") == std::string_view::npos ||
                           static_cast<unsigned char>(arrow[1]) > 127;
     if (!are_frames || stack.frames.size() < 2 || whole < (is_arrow ? 1U : 2U)) continue;
@@ -250,7 +250,7 @@ bool is_stack_in_line(std::string_view text) { return parse_stack_in_line(text).
 bool parse_frame(std::string_view text, FrameLine& frame) {
   frame = {};
   if (text.size() < 5 || text.size() > 2048 || is_stack_in_line(text)) return false;
-  // A remark after a frame.
+  // Removes a comment after a frame.
   for (const std::string_view mark : {"  #", "  <-", "  <=", "  //"}) {
     const std::size_t at = text.find(mark);
     if (at != std::string_view::npos && at > 5) text = trimmed_right(text.substr(0, at));

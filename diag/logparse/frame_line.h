@@ -29,8 +29,8 @@ bool parse_frame(std::string_view text, FrameLine& frame);
 /// A stack that is written in one line.
 struct LineStack {
   std::string_view label;  ///< text before it: `rank 3:`, `worker2: 40417`; may be empty
-  std::vector<FrameLine>
-      frames;  ///< innermost first; `file` is empty if only the function is written
+  /// Innermost first; `file` is empty if only the function is written
+  std::vector<FrameLine> frames;
 };
 
 /// Reads a stack in one line, as people write it, or as a script prints it for each process:

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kLongestHeading = 80;
 constexpr std::size_t kLongestPath = 240;
 
-/// A whole number, at most six digits long.  returns  -1: it is no such number
+/// Reads a number of at most six digits.  returns  -1: the text is not such a number
 std::int32_t small_number(std::string_view text) {
   constexpr std::size_t kMostDigits = 6;
   if (text.empty() || text.size() > kMostDigits) return -1;
@@ -37,7 +37,7 @@ bool is_filler(std::string_view word) {
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 
-/// The number of `rank3`, `rank_3`, `rank-3`, `rank=3`.  returns  -1: it is no such word
+/// Returns the number of `rank3`, `rank_3`, `rank-3` or `rank=3`.  returns  -1: another word
 std::int32_t rank_in_word(std::string_view word) {
   if (!word.starts_with("rank")) return -1;
   word.remove_prefix(4);
@@ -45,7 +45,8 @@ std::int32_t rank_in_word(std::string_view word) {
   return small_number(word);
 }
 
-/// `n04` of `dmesg-n04`, `node-2` of `node-2`: a name as hosts and pods have it, of letters and digits.
+/// Returns `n04` for `dmesg-n04`, `node-2` for `node-2`: the name of a host or pod, which consists of letters and
+/// digits.
 std::string_view host_in_word(std::string_view word) {
   for (const std::string_view what : {"dmesg", "kern", "journal", "syslog", "log", "nccl", "out"}) {
     if (word.size() <= what.size() + 1 || !word.starts_with(what)) continue;
@@ -85,7 +86,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-/// Reads the names among the words.  returns  false: there are other words, so that it is a sentence
+/// Reads the names among the words.  returns  false: there are other words, so the text is a sentence
 bool read_names(std::string_view text, Heading& heading) {
   const std::string small = lower_case(text);
   const std::vector<std::string_view> words = words_of(small);
@@ -103,7 +104,7 @@ bool read_names(std::string_view text, Heading& heading) {
       if (rank >= 0) ++i;
     }
     if (rank >= 0) {
-      if (is_other) continue;  // of a host, or a host's own number
+      if (is_other) continue;  // a number of a host, or the host's own number
       heading.rank = rank;
       ++ranks;
       continue;
@@ -129,13 +130,13 @@ std::string_view without_marks(std::string_view text, std::string_view marks) {
   return trimmed(text.substr(first, text.find_last_not_of(marks) - first + 1));
 }
 
-/// Two or more of one sign, as rules across a page are made of.
+/// Returns whether the text begins with at least two equal signs, as rules across a page do.
 bool begins_with_rule(std::string_view text) {
   return text.size() > 2 && text[0] == text[1] &&
          std::string_view("-=*~_+").find(text[0]) != std::string_view::npos;
 }
 
-/// `node-2`, `worker_1`, `gpu-b12`: a name alone that only hosts and pods have.
+/// Returns whether the name can only be that of a host or pod: `node-2`, `worker_1`, `gpu-b12`.
 bool is_name_of_host(std::string_view word) {
   static constexpr auto kWords =
       std::to_array<std::string_view>({"node", "host", "worker", "pod", "trainer", "server", "gpu-",
@@ -181,7 +182,7 @@ std::optional<Heading> heading_of(std::string_view line) {
   } else {
     const bool may_name =
         text.ends_with(':') || text.find("ank") != text.npos || text.find("ANK") != text.npos;
-    // `"rank": 0,` is of a report.
+    // `"rank": 0,` belongs to a report.
     const bool is_plain = std::all_of(text.begin(), text.end(), [](char c) {
       return is_host(c) || contains(std::string_view(" #()[]:/"), c);
     });

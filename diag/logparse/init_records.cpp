@@ -66,7 +66,7 @@ void take_rccl_sizes(Cursor& cursor, CommEvent& event) {
 
 /// After `comm 0x.. rank 3`: ` nranks 16 cudaDev 3 ... - Init COMPLETE`.
 Parsed comm_event(Cursor cursor, CommEvent event, Record& record) {
-  // The START of an end has a capital R, as the line about nodes has.
+  // The START line of an ending communicator has a capital R, like the line about nodes.
   if (!cursor.eat(" nranks ") && !cursor.eat(" nRanks ")) return Parsed::No;
   if (!cursor.number(event.nranks)) return Parsed::No;
   if (Cursor after = cursor; after.eat(" nNodes ")) return Parsed::No;
@@ -74,7 +74,8 @@ Parsed comm_event(Cursor cursor, CommEvent event, Record& record) {
   take(cursor, " cudaDev ", event.cuda_device);
   take(cursor, " nvmlDev ", event.nvml_device);
   if (cursor.eat(" busId ") && cursor.hex(bus)) event.bus_id = static_cast<std::int64_t>(bus);
-  take_hex(cursor, " commId ", event.comm_id);  // of a child: here from 2.31 on
+  take_hex(cursor, " commId ",
+           event.comm_id);  // for a child communicator: printed here from 2.31 on
   take_hex(cursor, " parent ", event.parent);
   take(cursor, " splitCount ", event.child);
   take(cursor, " childCount ", event.child);
@@ -258,7 +259,7 @@ Parsed parse_environment(std::string_view text, Record& record) {
   if (cursor.eat(" set by environment to ") || cursor.eat(" set by env to ") ||
       cursor.eat(" set to ")) {
     variable.value = trimmed(cursor.rest());
-    // An integer is followed by the final period of its sentence, a text is not.
+    // In this line an integer is followed by the sentence's period, a text is not.
     if (!variable.value.empty() && variable.value.back() == '.') {
       Cursor number(variable.value);
       std::int64_t integer = 0;
@@ -289,7 +290,7 @@ Parsed parse_echo(std::string_view text, Record& record) {
 
 namespace {
 
-/// Families of variables that steer a job's communication.
+/// Returns whether the variable belongs to a family that controls a job's communication.
 bool is_known_family(std::string_view name) {
   for (const std::string_view family :
        {"NCCL_", "RCCL_", "TORCH_", "CUDA_", "FI_", "UCX_", "OFI_", "GLOO_", "HSA_", "SHARP_",
@@ -321,7 +322,7 @@ Parsed parse_shell_variable(std::string_view text, Record& record) {
       value.back() == value.front()) {
     value = value.substr(1, value.size() - 2);
   } else if (contains(value, ' ')) {
-    return Parsed::No;  // a sentence, or a command after it
+    return Parsed::No;  // a sentence, or a command after the variable
   }
   variable.value = value;
   record.make<Environment>() = variable;
@@ -342,7 +343,7 @@ std::int32_t version_code(std::string_view text) {
   return major * 10000 + minor * 100 + patch;
 }
 
-/// 2708 of nccl.h is 2.7.8; from 2.9 on 20908 is 2.9.8.
+/// In nccl.h, 2708 means 2.7.8; from 2.9 on, 20908 means 2.9.8.
 std::int32_t code_of_header(std::int32_t number) {
   return number >= 10000 || number < 1000
              ? number
@@ -397,7 +398,7 @@ Parsed parse_version(std::string_view text, Record& record) {
   for (const std::string_view toolkit : {"+cuda", "+hip"}) {
     const std::size_t at = version.text.find(toolkit);
     if (at == std::string_view::npos) continue;
-    // Two processes that print it at once may lose the line end between them.
+    // If two processes print it at once, the line end between them may be lost.
     const std::size_t end = version.text.find_first_not_of("0123456789.", at + toolkit.size());
     version.text = version.text.substr(0, end);
     version.toolkit = version.text.substr(at + toolkit.size());

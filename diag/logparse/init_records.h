@@ -156,8 +156,8 @@ struct GdrOfPair {
 
 /// One entry of NetDevices::list.
 struct NetDevice {
-  std::int32_t index =
-      -1;  ///< index in `via NET/IB/<index>`; in a merged NIC the index of the part
+  /// Index in `via NET/IB/<index>`; in a merged NIC the index of the part
+  std::int32_t index = -1;
   std::int32_t merged = -1;  ///< index of the merged NIC that contains it; -1: none
   std::string_view name;     ///< `mlx5_0`; an interface for Socket
   std::int32_t port = -1;

@@ -11,8 +11,9 @@
 namespace ringside::logs {
 namespace {
 
-constexpr std::uint32_t kPrefixes = 8192;  // half a MiB: the threads of thousands of ranks
-constexpr std::uint32_t kTexts = 1024;     // half a MiB: both stay in the second cache
+constexpr std::uint32_t kPrefixes =
+    8192;                               // half a MiB: enough for the threads of thousands of ranks
+constexpr std::uint32_t kTexts = 1024;  // half a MiB: both tables fit into the second-level cache
 
 /// A decimal number.
 /// shape  eight characters can be read before its end
@@ -39,14 +40,14 @@ void store(std::byte* to, std::uint64_t number, std::uint8_t width) {
   }
 }
 
-/// Digits that fit a field of that many bytes for certain.
+/// Returns the number of digits that always fit a field of that size.
 std::size_t most_digits(const TextFields::Field& field) {
   if (field.base == 16) return field.width == 8 ? 16 : 0;
   return field.width == 8 ? 16 : field.width == 4 ? 9 : field.width == 2 ? 4 : 0;
 }
 
-/// The characters that may differ where they belong to a field: in words that start with a digit, each one of a
-/// number or of its base; the number of a call after `opCount`; in the line of a connection every digit.
+/// Returns the characters that may differ because they belong to a field: in words that start with a digit, the digits
+/// of a number and its base; the number of a call after `opCount`; in the line of a connection, every digit.
 TextBits numbers_of(std::string_view text, bool is_edge) {
   TextBits numbers;
   bool is_number = false;
@@ -113,7 +114,7 @@ bool KnownLines::wants(const LineMatch& match) {
   return is_second;
 }
 
-/// The meaning of a text, which views into known.text, and its fields.
+/// Parses a text for the table of known lines: stores its meaning, which refers to known.text, and its fields.
 bool KnownLines::parse_for_learning(std::string_view text, const LineMatch& match,
                                     KnownText& known) {
   known.meaning.kind = RecordKind::Unknown;
@@ -151,7 +152,7 @@ bool KnownLines::parse_for_learning(std::string_view text, const LineMatch& matc
                     reinterpret_cast<const std::byte*>(&known.meaning);
     const bool is_kept = field.width > 0 && to >= 0 && to < std::ptrdiff_t{sizeof(Record)};
     if (!may_differ || !is_kept) continue;
-    // A number that might not fit is parsed normally.
+    // A number that may not fit is parsed by the normal path.
     if (field.size > most_digits(field)) return false;
     const KnownText::Field mine{field.at, field.size, field.base, field.width,
                                 static_cast<std::uint16_t>(to)};

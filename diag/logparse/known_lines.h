@@ -43,8 +43,8 @@ struct alignas(64) KnownText {
   std::uint64_t key = 0;
   std::uint16_t size = 0;  ///< 0: unused
   std::uint8_t nfields = 0;
-  std::uint8_t nusual =
-      0;  ///< the first nusual fields are always read, the rest only if they differ
+  /// The first nusual fields are always read, the rest only if they differ
+  std::uint8_t nusual = 0;
   std::uint8_t blanks = 0;  ///< blanks before the message's text
   bool continues = false;   ///< lines without a prefix after it may belong to it
   TextBits literal{};       ///< characters that must be equal

@@ -12,14 +12,16 @@
 namespace ringside::logs {
 namespace {
 
-/// `train-worker-0 `, `trainer_1  | `, `ip-10-0-0-1: `: a name as pods and hosts have it, before what a program wrote.
+/// A label that precedes a program's text, in the form of names of pods and hosts: `train-worker-0 `, `trainer_1  | `,
+/// `ip-10-0-0-1: `.
 struct Label {
-  std::size_t size = 0;   ///< 0: there is none
-  std::string_view host;  ///< of a name with a colon after it
+  std::size_t size = 0;   ///< 0: there is no label
+  std::string_view host;  ///< if the label is a name with a colon
   bool has_bar = false;
 };
 
-/// `node-2 [3] NCCL INFO`, `n01:411:980 [3] NCCL INFO`: what is left of NCCL's own prefix.
+/// Returns whether the text continues like the rest of NCCL's own prefix: `node-2 [3] NCCL INFO`, `n01:411:980 [3]
+/// NCCL INFO`.
 bool goes_on_as_prefix(std::string_view rest) {
   if (rest.starts_with("NCCL ")) return false;
   constexpr std::size_t kNear = 100;
@@ -47,8 +49,7 @@ Label label_of(std::string_view text) {
   const bool has_colon = behind > end;
   if (behind < text.size() && text[behind] != ' ') return label;
   const std::size_t next = text.find_first_not_of(' ', behind);
-  // A word alone heads the row of a table.
-  // stern and its like write pod and container before it.
+  // A single word heads the row of a table. stern and similar tools print pod and container before the bar.
   std::size_t bar = next;
   if (next != std::string_view::npos && next > end && text[next] != '|') {
     const std::size_t word = text.find(' ', next);
@@ -63,17 +64,17 @@ Label label_of(std::string_view text) {
   if (end < 3 || !has_hyphen || !has_digit) return label;
   const std::string_view rest =
       next == std::string_view::npos ? std::string_view{} : text.substr(next);
-  // So does a pod with how many of its containers are ready: `trainer-3   0/1   OOMKilled`.
+  // A pod with its number of ready containers is also a row: `trainer-3   0/1   OOMKilled`.
   const bool is_pod =
       rest.size() > 3 && is_digit(rest[0]) && rest[1] == '/' && is_digit(rest[2]) && rest[3] == ' ';
-  // `trainer-2   Evicted`; what is indented after a label stays so.
+  // Rows such as `trainer-2   Evicted`; text that is indented after a label stays indented.
   static constexpr auto kStates = std::to_array<std::string_view>(
       {"Running", "Evicted", "Completed", "Error", "Pending", "OOMKilled", "Failed", "CrashLoop"});
   const bool is_state = next > behind + 1 && starts_with_any(rest, kStates);
   if (is_pod || is_state) return label;
-  // `n-1: rank 3 died` is a program's own.
+  // `n-1: rank 3 died` was written by a program.
   if ((has_colon && rest.starts_with("rank ")) || goes_on_as_prefix(rest)) return label;
-  // So is nccl-tests' `n-1: Test CUDA failure`.
+  // `n-1: Test CUDA failure` was written by nccl-tests.
   if (has_colon && rest.starts_with("Test ")) return label;
   label.size = std::min(behind + 1, text.size());
   if (has_colon) label.host = text.substr(0, end);
@@ -94,7 +95,8 @@ std::string shape_of(std::string_view text, const Label& label) {
   return shape;
 }
 
-/// The first word of a line, if it has the form of a container's name; a program's own first word does not count.
+/// Returns the first word of a line if it has the form of a container's name and is not the first word of a program's
+/// text.
 std::string_view container_of(std::string_view text) {
   const std::size_t end = text.find(' ');
   if (end == std::string_view::npos || end < 2 || !is_letter(text.front())) return {};
@@ -109,7 +111,7 @@ std::string_view container_of(std::string_view text) {
   return is_name ? word : std::string_view();
 }
 
-/// `[rank 1/4] step 5300`, `[rank1] x`, `rank 1: x`: the rank that a line begins with.  returns  -1: it begins otherwise
+/// Returns the rank that a line begins with: `[rank 1/4] step 5300`, `[rank1] x`, `rank 1: x`.  returns  -1: none
 std::int32_t own_rank(std::string_view text) {
   Cursor line(text);
   const bool is_open = line.eat('[');
@@ -121,7 +123,7 @@ std::int32_t own_rank(std::string_view text) {
   return is_closed ? rank : -1;
 }
 
-/// `3` of `r3` and `rank3`, as people label lines of ranks.  returns  -1: another name
+/// Returns `3` for `r3` and `rank3`, with which people label lines of ranks.  returns  -1: another name
 std::int32_t rank_of_label(std::string_view name) {
   const std::size_t digits = name.find_first_of("0123456789");
   const std::string_view word = name.substr(0, digits);
@@ -131,7 +133,8 @@ std::int32_t rank_of_label(std::string_view name) {
   return cursor.number(rank) && cursor.is_done() ? rank : -1;
 }
 
-/// If each of several containers belongs to one rank, by some of its lines, its other lines belong to that rank, too.
+/// If some lines show which rank each of several containers belongs to, the container's other lines belong to that
+/// rank too.
 void give_ranks(std::vector<UndressedLine>& lines, const std::vector<std::string>& names) {
   std::map<std::string, std::int32_t> rank_of;  // -1: of several
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -194,7 +197,7 @@ bool take_labels(std::vector<UndressedLine>& lines) {
     if (line.is_gap) continue;
     Label label = label_of(line.text);
     if (label.has_bar && shapes.count(shape_of(line.text, label)) == 0) {
-      // The bar is the line's own, and a row begins with it.
+      // The bar belongs to the line, and a row begins with it.
       label.size = std::min(line.text.find(' ') + 1, label.size);
       label.has_bar = false;
     }
@@ -212,7 +215,7 @@ bool take_labels(std::vector<UndressedLine>& lines) {
 
 namespace {
 
-/// `[70746] `, `  12: `, `12 | `: the number before every line of a viewer.  returns  -1: none
+/// Returns the number that a viewer prints before every line: `[70746] `, `  12: `, `12 | `.  returns  -1: none
 std::int64_t viewer_number(std::string_view line, std::size_t& size) {
   const std::string_view text = trimmed_left(line);
   Cursor cursor(text);
@@ -224,7 +227,7 @@ std::int64_t viewer_number(std::string_view line, std::size_t& size) {
   const std::string_view rest = cursor.rest();
   const bool is_closed = is_open || rest.starts_with(':') || rest.starts_with('|') ||
                          rest.starts_with(" |") || rest.starts_with("  ");
-  // `[3] NCCL INFO` has a device.
+  // In `[3] NCCL INFO` the number is a device.
   if (!is_closed || goes_on_as_prefix(text)) return -1;
   const std::size_t end = rest.find_first_not_of(" :|");
   size = line.size() - (end == std::string_view::npos ? 0 : rest.size() - end);
@@ -233,8 +236,7 @@ std::int64_t viewer_number(std::string_view line, std::size_t& size) {
 
 }  // namespace
 
-/// Lines numbered one after the other: the numbers are a viewer's, which begins at one or within a file. Ranks begin
-/// at zero.
+/// Removes a viewer's line numbers. They increase by one and begin at 1 or within a file, while ranks begin at 0.
 void take_viewer_numbers(std::vector<UndressedLine>& lines) {
   std::size_t all = 0;
   std::size_t in_order = 0;

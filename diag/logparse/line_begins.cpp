@@ -17,8 +17,8 @@
 namespace ringside::logs {
 namespace {
 
-/// Returns whether a line begins with a level, where the prefix is lost, or with a prefix: a wrapped line does not
-/// continue so.
+/// Returns whether a line begins with a prefix, or with a level whose prefix is lost; the continuation of a wrapped
+/// line does not.
 bool has_prefix_at_start(std::string_view text) {
   NcclPrefix prefix;
   if (read_nccl_prefix(text, prefix)) return true;
@@ -34,7 +34,7 @@ bool has_prefix_at_start(std::string_view text) {
   }
   if (!read_bare_prefix(text, prefix)) return false;
   if (prefix.level == Level::None) return true;
-  // The words before the level are those of a prefix, or the level is in the middle of a text.
+  // The words before the level must belong to a prefix; otherwise the level is in the middle of a text.
   std::string_view before = text.substr(0, prefix.end);
   before = before.substr(0, before.rfind("CCL ") - 1);
   Cursor words(before);
@@ -100,7 +100,7 @@ bool begins_like_others(std::string_view text) {
                                                                "Caught signal",
                                                                "Loading "};
   if (starts_with_any(text, kStarts)) {
-    // The work that a watchdog names continues the previous line.
+    // The work that a watchdog names is on a continuation line.
     return !text.starts_with("WorkNCCL(");
   }
   // `RuntimeError: `, `torch.distributed.DistBackendError: `; `Error: ` alone ends a sentence of a plugin's.
@@ -200,7 +200,8 @@ bool begins_line(std::string_view line) {
 
 namespace {
 
-/// A line of the report that PyTorch's analyser or ncclras prints: short, and never continued in the next one.
+/// Returns whether the line belongs to the report of PyTorch's analyser or ncclras: such lines are short and never
+/// continue.
 bool is_report_line(std::string_view text) {
   static constexpr auto kKeys = std::to_array<std::string_view>(
       {"sequence number:", "internal record id:", "group info:", "missing ranks:", "input sizes:",

@@ -38,7 +38,7 @@ void LineParser::finish() {
   flush();
 }
 
-/// Stores a text that is not part of the input, until flush().
+/// Stores a text that is not part of the input until flush().
 std::string_view LineParser::kept(std::string_view text) {
   kept_.push_back(std::make_unique<std::string>(text));
   kept_bytes_ += text.size();
@@ -64,7 +64,7 @@ Record& LineParser::open_record(std::string_view line, std::size_t text_at) {
 void LineParser::close_record() {
   const Record& record = batch_[size_];
   ++counts_.records[static_cast<std::size_t>(record.kind)];
-  if (++size_ == kBatch) hand_on();  // the line may go on: what is kept for it stays
+  if (++size_ == kBatch) hand_on();  // the line may continue, so its stored texts stay
 }
 
 void LineParser::parse(std::string_view line, std::uint32_t number, bool is_odd, bool is_cut) {
@@ -112,7 +112,7 @@ void LineParser::parse_lines(const char* begin, const char* block,
   }
 }
 
-/// The fast path, for most lines of a large log: the line's complete meaning is known already.
+/// The fast path for most lines of a large log: looks up the meaning of the whole line.
 bool LineParser::parse_known(std::string_view line, std::uint32_t number) {
   const LineMatch& match = matches_left_.front();
   if (match.prefix == LineMatch::kNone || match.text == LineMatch::kNone || !partial_.empty()) {
@@ -172,12 +172,12 @@ void LineParser::parse_with_prefix(std::string_view line, const LineMatch& match
     const bool is_understood = parsed == Parsed::Whole || parsed == Parsed::Open;
     finish_text(record, parsed);
     if (is_understood && known_.wants(match)) {
-      hand_on();  // its records may point to what is forgotten now
+      hand_on();  // its records may refer to texts that are released now
       known_.learn_text(text, matches_left_);
     }
     return;
   }
-  prefix = {};  // another line begins in this one
+  prefix = {};  // another line begins inside this one
   prefix.tid = known.tid;
   prefix.device = match.device;
   prefix.level = Level::Info;
@@ -217,7 +217,7 @@ std::uint32_t LineParser::speaker_of(const Wrapping& wrapping) {
                                 .file = file_});
 }
 
-/// One line without control characters.
+/// Parses a line without control characters.
 void LineParser::parse_clean(std::string_view line) {
   level_ = rank_ = {};
   while (!line.empty()) line = parse_first(line);
@@ -225,13 +225,14 @@ void LineParser::parse_clean(std::string_view line) {
 
 namespace {
 
-/// `[rank3]:`; within a line `[rank3] ` is text.
+/// Returns whether the text is a tag such as `[rank3]:`; within a line, `[rank3] ` is text.
 bool is_closed_tag(std::string_view text) {
   const std::size_t end = text.find(']');
   return end != std::string_view::npos && end + 1 < text.size() && text[end + 1] == ':';
 }
 
-/// Where `[rank3]: ` or `[E ProcessGroupNCCL.cpp:821] ` begins, near the line's start.  returns  0: nowhere
+/// Returns where `[rank3]: ` or `[E ProcessGroupNCCL.cpp:821] ` begins, near the line's start.  returns  0: no such
+/// tag
 std::size_t rank_tag(std::string_view line, std::size_t from) {
   constexpr std::size_t kNear = 96;
   const std::string_view head = line.substr(0, from + kNear);
@@ -249,7 +250,7 @@ std::size_t rank_tag(std::string_view line, std::size_t from) {
   return is_header ? at : 0;
 }
 
-/// Where Ray's ` [repeated 15x across cluster]` begins, which it puts after a line that many processes print.
+/// Returns where ` [repeated 15x across cluster]` begins, which Ray appends to a line that many processes print.
 std::size_t end_of_folded(std::string_view line) {
   const std::size_t at = find_text(line, " [repeated ");
   const bool is_folded = at != std::string_view::npos &&
@@ -259,7 +260,7 @@ std::size_t end_of_folded(std::string_view line) {
 
 }  // namespace
 
-/// returns  what is left: another line, with a launcher's tag, that begins in this one
+/// returns  the rest, if another line with a launcher's tag begins inside this one
 std::string_view LineParser::parse_first(std::string_view line) {
   NcclPrefix prefix;
   if (read_nccl_prefix(line, prefix)) {
@@ -295,7 +296,7 @@ std::string_view LineParser::parse_first(std::string_view line) {
     return parse_beginnings(line, wrapping.size, prefix, wrapping);
   }
   if (const std::size_t tag = rank_tag(line, wrapping.size); tag > wrapping.size) {
-    return line.substr(tag);  // after a label of a collector that no rule knows
+    return line.substr(tag);  // after a collector's label that no rule knows
   }
   parse_plain(line, wrapping.size, wrapping, false);
   return {};
@@ -317,12 +318,12 @@ void LineParser::settle_host(std::string_view line, std::size_t from, NcclPrefix
   prefix.begin = static_cast<std::uint32_t>(host.data() - line.data());
 }
 
-/// Parses from `from` on: the text before the prefix, and each beginning of a line after it.
+/// Parses from `from` on: the text before the prefix, and each line that begins after it.
 std::string_view LineParser::parse_beginnings(std::string_view line, std::size_t from,
                                               NcclPrefix prefix, const Wrapping& wrapping) {
   if (prefix.begin > from) {
     settle_host(line, from, prefix);
-    // A time in an unknown format, or a label that no rule knows, is no torn text.
+    // A time in an unknown format, or an unknown label, is not the end of a torn line.
     const std::string_view before = trimmed(line.substr(from, prefix.begin - from));
     const bool is_label =
         before.find_first_not_of("0123456789-:.,/TZ+[]() ") == std::string_view::npos ||
@@ -337,7 +338,7 @@ std::string_view LineParser::parse_beginnings(std::string_view line, std::size_t
   return parse_texts(line, prefix, speaker, wrapping);
 }
 
-/// Finishes a text with nothing after it in its line.
+/// Finishes a text that ends its line.
 void LineParser::finish_text(Record& record, Parsed parsed) {
   record.is_torn |= parsed == Parsed::Broken;
   if (record.kind == RecordKind::Message) {
@@ -350,7 +351,7 @@ void LineParser::finish_text(Record& record, Parsed parsed) {
   close_record();
 }
 
-/// find_text() of a word in the rest of a line.
+/// Calls find_text() for the rest of a line, once per word and line.
 std::size_t LineParser::find_once(std::string_view line, std::string_view word, std::size_t from,
                                   Sought& sought) {
   const char* const end = line.data() + line.size();
@@ -362,7 +363,7 @@ std::size_t LineParser::find_once(std::string_view line, std::string_view word, 
   return static_cast<std::size_t>(sought.at - line.data());
 }
 
-/// A text after a prefix, and those after the prefixes in it.
+/// Parses a text after a prefix, and the texts after further prefixes in it.
 std::string_view LineParser::parse_texts(std::string_view line, NcclPrefix prefix,
                                          std::uint32_t speaker, const Wrapping& wrapping) {
   for (;;) {
@@ -373,7 +374,7 @@ std::string_view LineParser::parse_texts(std::string_view line, NcclPrefix prefi
     record.speaker = speaker;
     NcclPrefix next;
     std::size_t end = line.size();
-    // Where many lines are joined into one, each is parsed separately at once.
+    // In a line of many joined lines, each one is parsed on its own.
     constexpr std::size_t kLong = 4'096;
     const bool is_long = record.text().size() > kLong;
     const bool has_second = is_long && find_second(line, prefix.end, next, end);
@@ -384,7 +385,7 @@ std::string_view LineParser::parse_texts(std::string_view line, NcclPrefix prefi
         return {};
       }
     }
-    // Another line begins in this one: parse the rest again.
+    // Another line begins inside this one: parses the rest again.
     ++counts_.torn;
     record.kind = RecordKind::Unknown;
     record.line = line.substr(0, end);
@@ -425,7 +426,7 @@ bool LineParser::find_second(std::string_view line, std::size_t from, NcclPrefix
     const Wrapping wrapping = strip_wrappers(line.substr(tag), false);
     if (wrapping.size > 0 && tag + wrapping.size == next.begin) {
       end = tag;
-      next = {};  // read again, with the tag
+      next = {};  // parsed again, including its tag
       return true;
     }
   }
@@ -460,7 +461,7 @@ bool LineParser::parse_bare(Record& record, const Wrapping& wrapping, bool is_pl
   const bool is_identified =
       wrapping.launcher_rank >= 0 || wrapping.local_rank >= 0 || wrapping.pid >= 0;
   if (!is_identified && (!prefix.host.empty() || prefix.device >= 0)) {
-    // Where the numbers are missing, the device is the best way to distinguish the processes of a host.
+    // If the numbers are missing, the device distinguishes the processes of a host best.
     record.speaker = speakers_.impl().find({.host = prefix.host,
                                             .pid = prefix.pid,
                                             .launcher_rank = -1,
@@ -471,8 +472,8 @@ bool LineParser::parse_bare(Record& record, const Wrapping& wrapping, bool is_pl
   return true;
 }
 
-/// A paste's line that has lost its beginning, or has an unknown one: finds a message that begins with one of its
-/// words, if the message's own words are too many for a coincidence.
+/// Parses a pasted line that has lost its beginning, or begins in an unknown way: finds a message that starts at one
+/// of its words, if enough words of the message match.
 void LineParser::parse_inside(Record& record) {
   constexpr std::size_t kNear = 160;
   const std::string_view text = record.text();
@@ -489,7 +490,7 @@ void LineParser::parse_inside(Record& record) {
   }
 }
 
-/// A traceback belongs to its writer up to its end, also where only its first line has the writer's tag.
+/// Assigns all lines of a traceback to the process that wrote its first line, even if only that line has a tag.
 void LineParser::follow_traceback(const Wrapping& wrapping, std::string_view text, Record& record) {
   constexpr std::uint32_t kLongest = 200;
   if (text.ends_with("Traceback (most recent call last):")) {
@@ -500,17 +501,18 @@ void LineParser::follow_traceback(const Wrapping& wrapping, std::string_view tex
   if (traceback_left_ == 0) return;
   --traceback_left_;
   if (wrapping.size > 0) {
-    traceback_left_ = 0;  // another process's tag, or each of its lines has one
+    // The line has another process's tag, or every line of the traceback has one.
+    traceback_left_ = 0;
     return;
   }
   record.speaker = traceback_speaker_;
-  // Its last line is the only one that begins with a letter and names an error.
+  // The last line of a traceback is the only one that begins with a letter and names an error.
   const bool is_inside =
       text.starts_with("File \"") || text.starts_with(' ') || !contains(text, "Error: ");
   if (!is_inside) traceback_left_ = 0;
 }
 
-/// A line, or the rest of one, without an NCCL prefix.
+/// Parses a line, or the rest of a line, without an NCCL prefix.
 void LineParser::parse_plain(std::string_view line, std::size_t from, const Wrapping& wrapping,
                              bool is_torn) {
   std::string_view text = line.substr(from);

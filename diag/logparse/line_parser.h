@@ -64,7 +64,7 @@ class LineParser {
   /// The next occurrence of a word in a line that is parsed in pieces, so that the line is searched only once.
   struct Sought {
     const char* at = nullptr;   ///< `end`: nowhere
-    const char* end = nullptr;  ///< of that line
+    const char* end = nullptr;  ///< end of the searched line
   };
   static constexpr std::size_t kBatch = 64;  ///< ten KiB: they stay in the first cache
 
@@ -110,14 +110,14 @@ class LineParser {
   Place place_;
   std::uint32_t file_ = 0;
   std::string path_;
-  std::int64_t time_us_ = 0;  ///< of the JSON object or container line around this one
+  std::int64_t time_us_ = 0;  ///< time of the enclosing JSON object or container line; 0: none
   bool is_cut_ = false;
   bool is_paste_ = false;         ///< this line is one of a paste
   std::string label_host_;        ///< named by a label before the line, or a heading
   std::int32_t label_rank_ = -1;  ///< named by a heading
   std::string partial_;           ///< a container's line in pieces
   KnownLines known_;
-  std::unique_ptr<LineMatch[]> matches_;  ///< of the lines that are parsed together
+  std::unique_ptr<LineMatch[]> matches_;  ///< matches of the lines that are parsed together
   std::span<LineMatch> matches_left_;     ///< from the current line on; empty: it is parsed alone
   const char* matched_ = nullptr;         ///< where that line starts
   bool continues_ = false;                ///< the last record may have more lines

@@ -15,7 +15,7 @@ Status LineReader::read(ByteSource& source, LineRange range, LineParser& parser,
                         const std::function<bool(std::size_t)>& progress, std::uint64_t& lines) {
   std::uint64_t block_at = range.begin > 0 ? range.begin - 1 : 0;  // of the file
   const std::unique_ptr<Blocks> blocks = source.blocks();
-  std::size_t carried = 0;  // bytes of a line without its end
+  std::size_t carried = 0;  // bytes of an incomplete line
   bool is_odd = false;
   bool is_dropped = range.begin > 0;  // the current line belongs to another range, or is too long
   bool is_foreign = is_dropped;
@@ -44,7 +44,7 @@ Status LineReader::read(ByteSource& source, LineRange range, LineParser& parser,
       begin = end_of(0) + 1;
       ends = ends.subspan(1);
     }
-    // How many of them begin in the range.
+    // Counts the lines that begin in the range.
     const auto is_inside = [&](std::size_t at) { return block_at - carried + at < range.end; };
     std::size_t mine = ends.size();
     while (mine > 0 && !is_inside(mine > 1 ? end_of(mine - 2) + 1 : begin)) --mine;

@@ -11,7 +11,7 @@
 namespace ringside::logs {
 namespace {
 
-/// Reads the end of a file with pread(), as nothing can be read after it in a mapping.
+/// Reads the end of a file with pread(), because a mapping has no readable bytes after the file's end.
 class EndOfFile : public ByteSource {
  public:
   EndOfFile(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
@@ -66,15 +66,15 @@ class MappedBlocks : public Blocks {
   }
 
  private:
-  /// Unmapping a window interrupts the other cores that run the program: smaller windows do so too often.
+  /// Unmapping a window interrupts the program's other cores; with smaller windows that happens too often.
   static constexpr std::uint64_t kWindow = 8 << 20;
 
-  /// Where the next block is.
-  /// shape  there is a window, as there is behind any block
+  /// Returns the address of the next block.
+  /// shape  a window exists, as it does after any block
   [[nodiscard]] const char* place() const { return window_.data() + (at_ - window_at_); }
 
-  /// Makes the window hold the next block, and the bytes before it since `from`.
-  /// returns  false: the file ends, or it cannot be mapped
+  /// Maps a window with the next block and the bytes before it from `from` on.
+  /// returns  false: the file has ended, or cannot be mapped
   bool map_next(std::uint64_t from) {
     static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     const std::uint64_t end = at_ + kMost + kSlack;
@@ -90,12 +90,12 @@ class MappedBlocks : public Blocks {
 
   int fd_;
   std::string name_;
-  std::uint64_t at_;        ///< in the file: of the next block
-  std::uint64_t size_ = 0;  ///< of the file when it was opened
+  std::uint64_t at_;        ///< file offset of the next block
+  std::uint64_t size_ = 0;  ///< file size when it was opened
   Mapping window_;
   std::uint64_t window_at_ = 0;
   EndOfFile end_of_file_;
-  std::unique_ptr<Blocks> rest_;  ///< the part that is not mapped
+  std::unique_ptr<Blocks> rest_;  ///< reads the part that is not mapped
 };
 
 }  // namespace

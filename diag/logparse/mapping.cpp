@@ -12,7 +12,7 @@
 namespace ringside::logs {
 namespace {
 
-/// The mapping that a thread reads, as its signal handler sees it.
+/// The mapping that a thread reads, for use by the signal handler.
 struct Watched {
   char* volatile begin = nullptr;
   char* volatile end = nullptr;
@@ -21,12 +21,14 @@ struct Watched {
 thread_local Watched watched;
 
 std::mutex watch_mutex;
-int mappings = 0;          // under watch_mutex, as is what follows
-bool is_watching = false;  // our handler is installed, or a later handler calls it
+int mappings = 0;  // this and the next members are guarded by watch_mutex
+// The handler is installed, or a handler that was installed later calls it.
+bool is_watching = false;
 struct sigaction sigbus_before {};
 const auto page_size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 
-/// Maps zeros where the file has gone. Calls only what is allowed in a handler: mmap() is a bare system call.
+/// Maps zeros in place of pages that the file no longer has. Calls only functions that are permitted in a signal
+/// handler; mmap() is a plain system call.
 void on_bus_error(int signal, siginfo_t* info, void* context) {
   char* const at = static_cast<char*>(info->si_addr);
   if (watched.begin != nullptr && at >= watched.begin && at < watched.end) {
@@ -44,7 +46,7 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
   }
   if (sigbus_before.sa_handler != SIG_DFL && sigbus_before.sa_handler != SIG_IGN)
     return sigbus_before.sa_handler(signal);
-  ::sigaction(SIGBUS, &sigbus_before, nullptr);  // the access is made again, and ends the program
+  ::sigaction(SIGBUS, &sigbus_before, nullptr);  // the access is repeated and ends the program
 }
 
 void begin_watch() {
@@ -59,7 +61,7 @@ void begin_watch() {
   is_watching = true;
 }
 
-/// With the last mapping the handler is removed, unless another one was installed over it, which may still call it.
+/// After the last mapping the handler is removed, unless another one was installed over it, which may still call it.
 void end_watch() {
   const std::lock_guard lock(watch_mutex);
   if (--mappings > 0) return;

@@ -29,7 +29,7 @@ void MatchLines(const char* /*begin*/, const char* /*block*/, std::span<const st
 
 using Chars = hn::CappedTag<std::uint8_t, 64>;
 
-/// One bit for each of 64 characters: whether it is something.
+/// Tests 64 characters; returns one bit per character.
 template <typename Is>
 HWY_INLINE std::uint64_t bits_of(const char* text, Is is) {
   const Chars d;
@@ -66,12 +66,12 @@ HWY_INLINE std::uint64_t lowest(std::size_t size) {
   return size >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << size) - 1;
 }
 
-/// The lowest set bit; 63 if there is none.
+/// Returns the index of the lowest set bit; 63 if there is none.
 HWY_INLINE std::size_t lowest_bit(std::uint64_t bits) {
   return hwy::Num0BitsBelowLS1Bit_Nonzero64(bits | std::uint64_t{1} << 63);
 }
 
-/// The hash of the last bytes, where prefixes differ most.
+/// Returns a hash of the last bytes, in which prefixes differ most.
 HWY_INLINE std::uint64_t prefix_hash(const char* line, std::size_t size) {
   const char* const end = line + size;
   const std::uint64_t before = word_at(size >= 16 ? end - 16 : line);
@@ -83,7 +83,7 @@ HWY_INLINE bool find_text(const char* line, std::size_t size, LineMatch& match) 
   const std::size_t blank = lowest_bit(where(line, ' '));
   const bool has_two_digits = line[blank + 4] == ']';
   const char* const behind = line + blank + (has_two_digits ? 4 : 3);
-  constexpr std::string_view kInfo = "] NCCL INFO ";  // as long as two words that overlap
+  constexpr std::string_view kInfo = "] NCCL INFO ";  // read as two overlapping words
   const auto low = static_cast<unsigned>(behind[-1] - '0');
   const auto high = static_cast<unsigned>(line[blank + 2] - '0');
   const bool is_form = word_at(behind) == word_at(kInfo.data()) &&
@@ -104,8 +104,8 @@ HWY_INLINE bool is_call(const char* text, std::size_t size, std::size_t blank) {
          blank > 1 && blank < 17 && text[blank - 1] == ':' && is_letter(text[0]);
 }
 
-/// A key of the part that is equal in texts which are known together, from a few characters: some of the text itself,
-/// or, where its numbers differ, the positions of its blanks.
+/// Computes a key from the text's constant part, using a few characters: some of the text itself, or, if its numbers
+/// differ, the positions of its blanks.
 HWY_INLINE void find_key(const char* text, std::size_t size, LineMatch& match) {
   if (size < 16 || size > TextBits::kMost) return;
   const std::uint64_t blanks = where(text, ' ') & lowest(size);
@@ -143,13 +143,13 @@ HWY_INLINE bool is_text(const char* text, std::size_t size, const KnownText& kno
   return wrong == 0;
 }
 
-/// For a large file, the next block is fetched from memory while this one is parsed.
+/// In a large file, the next block is prefetched from memory while this one is parsed.
 constexpr std::size_t kAhead = Blocks::kMost;
 
 void MatchLines(const char* begin, const char* block, std::span<const std::uint32_t> ends,
                 const LinesToMatch& known, LineMatch* matches) {
   const auto end_of = [&](std::size_t i) { return block + (ends[i] & ~kOddLine); };
-  // First compute the addresses, then, when they have been fetched, compare.
+  // Computes all addresses first, and compares when the data has been fetched.
   const char* line = begin;
   for (std::size_t i = 0; i < ends.size(); ++i) {
     const char* const end = end_of(i);

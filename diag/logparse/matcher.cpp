@@ -52,7 +52,7 @@ Matcher::Matcher() {
     if (!front.literal.empty() || front.hole != Hole::Text) pattern.says += 1 << 16;
     patterns_.push_back(std::move(pattern));
   }
-  // In the order in which they are tried, so that candidates compare as numbers.
+  // In the order in which patterns are tried, so that candidates compare as numbers.
   std::ranges::stable_sort(patterns_, std::ranges::greater(), &Pattern::says);
   place_of_.resize(patterns_.size());
   for (std::uint16_t index = 0; index < patterns_.size(); ++index) {
@@ -82,7 +82,7 @@ void Matcher::index_piece(std::uint16_t pattern) {
     if (element.literal.size() > longest.size()) longest = element.literal;
   }
   const std::string_view first = patterns_[pattern].elements.front().literal;
-  if (longest.size() < PieceIndex::kShortest) {  // by its first character alone
+  if (longest.size() < PieceIndex::kShortest) {  // indexed by its first character only
     RINGSIDE_ASSERT(!first.empty(), "'{}' is too short to be searched for", longest);
     const char key[4] = {first[0], 0, 0, 0};
     starts_.push_back({four_at(key), pattern});
@@ -161,7 +161,7 @@ bool Matcher::fits(const Pattern& pattern, std::string_view text, Message& messa
       while (end < text.size() && is_digit(text[end])) ++end;
       if (end == digits) return false;
     } else if (next.empty()) {
-      // The next hole follows at once, or the pattern ends: it takes a word, or the rest.
+      // If the next field follows at once or the pattern ends, this field matches a word, or the rest of the line.
       end = is_last ? text.size() : at;
       if (element.hole == Hole::Word) {
         end = std::min(text.find(' ', at), text.size());

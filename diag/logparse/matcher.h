@@ -41,10 +41,10 @@ class Matcher {
   };
   struct Pattern {
     MessageId id{};
-    std::uint16_t row = 0;  ///< of message_patterns()
+    std::uint16_t row = 0;  ///< index in message_patterns()
     std::vector<Element> elements;
-    std::uint32_t says =
-        0;  ///< how specific it is: characters of text, and more if it starts with them
+    /// How specific it is: characters of text, and more if it starts with them
+    std::uint32_t says = 0;
   };
   struct Entry {
     std::uint32_t key;
@@ -61,7 +61,7 @@ class Matcher {
   std::vector<Pattern> patterns_;        ///< the most specific first
   std::vector<std::uint16_t> place_of_;  ///< [row]: among patterns_
   std::vector<Entry> starts_;            ///< by the first four characters
-  PieceIndex pieces_;                    ///< of those that start with a hole
+  PieceIndex pieces_;                    ///< patterns that start with a hole
   FourByteFilter<14> start_filter_;
   std::string short_starts_;  ///< first characters of patterns that start with less than four
 };

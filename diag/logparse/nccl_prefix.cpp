@@ -21,7 +21,7 @@ bool take_level(Cursor& cursor, Level& level) {
 
 namespace {
 
-/// `:411:980`, and ` [3]` where there is one.
+/// Reads `:411:980`, and ` [3]` if it follows.
 bool take_numbers(Cursor& cursor, NcclPrefix& prefix) {
   if (!cursor.eat(':') || !is_digit(cursor.peek()) || !cursor.number(prefix.pid) ||
       !cursor.eat(':') || !is_digit(cursor.peek()) || !cursor.number(prefix.tid)) {
@@ -35,7 +35,7 @@ bool take_numbers(Cursor& cursor, NcclPrefix& prefix) {
   return true;
 }
 
-/// The next ` NCCL <level> ` at or after `from`.
+/// Finds the next ` NCCL <level> ` at or after `from`.
 bool find_anchor(std::string_view line, std::size_t from, std::size_t& at, std::size_t& end,
                  Level& level) {
   while ((at = find_text(line, " NCCL ", from)) != std::string_view::npos) {
@@ -49,10 +49,10 @@ bool find_anchor(std::string_view line, std::size_t from, std::size_t& at, std::
   return false;
 }
 
-/// The host:pid:tid that belongs to an anchor: the last one before it, right before it for INFO and CALL.
+/// Finds the host:pid:tid that belongs to an anchor: the last one before it; for INFO and CALL, directly before it.
 bool find_numbers(std::string_view line, std::size_t from, std::size_t anchor, NcclPrefix& prefix) {
-  // A host's name has at most 253 characters, a source's place fewer: a longer text is no prefix, and a long line has
-  // many anchors.
+  // A host's name has at most 253 characters, and the place in a source fewer. A longer text is not a prefix, and a
+  // long line may contain many anchors.
   constexpr std::size_t kLongest = 1'024;
   if (anchor - from > kLongest) from = anchor - kLongest;
   for (std::size_t at = anchor; at-- > from;) {
@@ -66,7 +66,7 @@ bool find_numbers(std::string_view line, std::size_t from, std::size_t anchor, N
     if (is_loose ? prefix.device < 0 || cursor.peek() != ' ' : !cursor.is_done()) continue;
     std::size_t begin = at;
     while (begin > from && is_host(line[begin - 1])) --begin;
-    // A host that is digits alone is the middle of `host:pid:tid:` of a longer text.
+    // A host of digits only is the middle of `host:pid:tid:` in a longer text.
     prefix.host = line.substr(begin, at - begin);
     prefix.begin = static_cast<std::uint32_t>(begin);
     return true;
@@ -95,7 +95,7 @@ bool read_nccl_prefix(std::string_view line, NcclPrefix& prefix) {
   const std::size_t behind = line.size() - cursor.left();
   if (!find_anchor(line, behind, anchor, end, prefix.level)) return false;
   if (prefix.level != Level::Warn && prefix.level != Level::Trace) return false;
-  // Another prefix between them means that this line was cut before its level, which is not its own.
+  // Another prefix between them means that this line was cut before its level: the level belongs to the other line.
   NcclPrefix other;
   other.level = prefix.level;
   if (find_numbers(line, behind, anchor, other)) return false;

@@ -33,7 +33,7 @@ bool take_hca_name(Cursor& cursor, GdrOfHca& gdr) {
   std::string_view name;
   if (cursor.until('\'', name)) {
     gdr.name = name;
-  } else {  // HPC-X leaves the closing quote out
+  } else {  // HPC-X omits the closing quote
     gdr.name = trimmed(cursor.rest());
     cursor.skip(cursor.left());
   }

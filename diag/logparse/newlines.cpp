@@ -10,14 +10,14 @@ HWY_BEFORE_NAMESPACE();
 namespace ringside::logs::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The ends among up to 64 characters from `at` on, one bit each.
+/// The line ends among up to 64 characters from `at` on, one bit each.
 struct Ends {
   std::uint32_t* out;
   bool is_odd;
 
   void take(std::size_t at, std::uint64_t newlines, std::uint64_t odd) {
-    // Most lines are longer than these 64 characters and have no odd characters: there is one end or none. It is
-    // written unconditionally, and overwritten by the next one if there is none.
+    // Most lines are longer than these 64 characters and contain no control characters, so there is at most one end.
+    // It is stored unconditionally, and overwritten later if there is none.
     const std::uint64_t others = newlines & (newlines - 1);
     if (others == 0 && odd == 0 && !is_odd) {
       *out = static_cast<std::uint32_t>(at + lowest_bit(newlines));

@@ -1,6 +1,7 @@
 #include "diag/logparse/line_parser.h"
 
-// Lines that are not simple lines of a program: pieces, JSON objects around lines, control characters in lines.
+// Lines that are not plain lines of a program: pieces of lines, JSON objects that contain lines, lines with control
+// characters.
 namespace ringside::logs {
 
 /// Joins the pieces of a container's long line.
@@ -12,12 +13,12 @@ void LineParser::join_partial(std::string_view text, bool goes_on) {
   parse_clean(kept(whole));
 }
 
-/// The unescaped text of an object: whole lines, or a piece of one without its end.
+/// Parses the unescaped text of an object: whole lines, or a piece of a line.
 void LineParser::parse_json(const std::string& text, std::int64_t time_us) {
   std::string_view rest = text;
   if (time_us != 0) time_us_ = time_us;
   const bool is_whole = rest.ends_with('\n');
-  // Collectors other than docker omit the end of every line; only docker's long pieces continue.
+  // Collectors other than docker omit the line end of every line; only docker's long pieces continue.
   constexpr std::size_t kDockerPiece = 16 << 10;
   while (!rest.empty()) {
     const std::size_t end = rest.find('\n');
@@ -39,7 +40,7 @@ void LineParser::parse_json(const std::string& text, std::int64_t time_us) {
 
 namespace {
 
-/// Takes colours and other escape sequences of a terminal, and NUL bytes, out of a line.
+/// Removes colours, other escape sequences of a terminal, and NUL bytes from a line.
 /// returns  whether there were NUL bytes
 bool clean_into(std::string_view line, std::string& clean) {
   bool has_nul = false;
@@ -63,7 +64,8 @@ bool clean_into(std::string_view line, std::string& clean) {
 
 }  // namespace
 
-/// A line with control characters: CR splits it (a progress bar that a log line follows), the rest is removed.
+/// Parses a line with control characters: it is split at CR (a progress bar before a log line), other control
+/// characters are removed.
 void LineParser::parse_odd(std::string_view line) {
   while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
   const bool is_dirty = line.find_first_of(std::string_view("\0\x1b", 2)) != std::string_view::npos;

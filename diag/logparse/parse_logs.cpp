@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kBlock = 64 << 10;
 
-/// Returns whether a line is inside JSON that spans many lines: it has a key and leaves something open, or consists of
+/// Returns whether a line is inside JSON that spans many lines: it has a key and an unclosed bracket, or consists of
 /// numbers and brackets.
 bool is_inside_json(std::string_view line) {
   const std::size_t last = line.find_last_not_of(" \t\r");
@@ -35,20 +35,19 @@ bool is_inside_json(std::string_view line) {
   return line.find_first_not_of("0123456789.+-eE,[]{}") == std::string_view::npos;
 }
 
-/// Where a large file is cut in two: at `wanted`, or after the multi-line JSON report around it, which one reader
-/// must have whole.
-///
-/// wanted   bytes from the start of a file without compression
-/// returns  `wanted` too where the file cannot be read, or the report does not end within kMaxReport bytes
+/// Returns where to cut a large file: at `wanted`, or after the multi-line JSON report around it, which one reader
+/// must read as a whole.
+/// wanted   bytes from the start of an uncompressed file
+/// returns  `wanted` also if the file cannot be read, or if the report does not end within kMaxReport bytes
 std::uint64_t place_to_cut(const std::string& file, std::uint64_t wanted) {
-  constexpr int kClear = 32;  // lines of other ranks may stand between those of a report
+  constexpr int kClear = 32;  // lines of other ranks may be between those of a report
   auto source = open_source(file, wanted);
   if (!source) return wanted;
   std::vector<char> buffer;
-  std::uint64_t at = wanted;  // of the buffer in the file
+  std::uint64_t at = wanted;  // file offset of the buffer
   std::uint64_t clear_from = wanted;
   int clear = 0;
-  bool is_first = true;  // the line that `wanted` is in belongs to the part before
+  bool is_first = true;  // the line that contains `wanted` belongs to the part before it
   while (at - wanted < kMaxReport) {
     const std::size_t carried = buffer.size();
     if (carried > kMaxLine) return wanted;
@@ -75,24 +74,24 @@ std::uint64_t place_to_cut(const std::string& file, std::uint64_t wanted) {
   return wanted;
 }
 
-/// A part of a file, or all of it.
+/// A file, or a part of one.
 struct PlannedPiece {
   std::uint32_t file = 0;
   LineRange range;
 };
 
-/// Which shard reads which pieces: pieces [first[s], first[s + 1]) are of shard s.
+/// The assignment of pieces to shards: shard s reads pieces [first[s], first[s + 1]).
 struct Plan {
   std::vector<PlannedPiece> pieces;
   std::vector<std::size_t> first;
 };
 
-/// The ratio of a log's size to its compressed size.
+/// Returns a file's size, estimated for compressed files.
 std::uint64_t weight_of(const LogFile& file) {
   return file.size.value * (file.compression == Compression::None ? 1 : 8);
 }
 
-/// Distributes the input in order, so that each shard gets an equal amount. Files are cut where the pieces are large
+/// Distributes the input in order, so that each shard gets an equal amount. Large files are cut if each piece is large
 /// enough for a thread.
 Plan make_plan(const LogFiles& files, std::size_t shards) {
   constexpr std::uint64_t kLeastPiece = 1 << 20;
@@ -108,7 +107,7 @@ Plan make_plan(const LogFiles& files, std::size_t shards) {
     const LogFile& file = files.files[f];
     const std::uint64_t weight = weight_of(file);
     const bool may_cut = !file.is_stream && file.compression == Compression::None;
-    // A file that is not cut goes to the shard that contains its middle.
+    // An uncut file goes to the shard that contains its middle.
     while (!may_cut && plan.first.size() < shards && done + weight / 2 >= end_of_shard())
       next_shard();
     std::uint64_t begin = 0;
@@ -131,7 +130,7 @@ Plan make_plan(const LogFiles& files, std::size_t shards) {
 struct ShardResult {
   ParseCounts counts;
   UnparsedShapes unparsed;
-  std::vector<std::pair<std::size_t, Error>> problems;  ///< piece and what happened
+  std::vector<std::pair<std::size_t, Error>> problems;  ///< index of the piece, and its error
 };
 
 /// A source for text in memory.
@@ -150,7 +149,7 @@ class TextSource : public ByteSource {
 };
 
 /// Parses a whole text; a paste is normalised first.
-/// lines  gets the number of its lines
+/// lines  receives the number of its lines
 void parse_whole(std::string_view text, LineReader& reader, LineParser& parser,
                  std::uint64_t& lines) {
   if (text.size() > kMaxPaste || is_as_written(text)) {
@@ -188,7 +187,7 @@ class SourceBehind : public ByteSource {
 };
 
 /// Reads a source to its end, or until it is larger than a paste.
-/// returns  whether it ended; its error, if it had one, is in `status`
+/// returns  whether it ended; `status` receives its error, if any
 bool read_head(ByteSource& source, std::string& head, Status& status) {
   head.resize(kMaxPaste + 1);
   std::size_t size = 0;
@@ -233,7 +232,7 @@ class Run {
     LineReader reader;
     LineParser parser(*sinks_[shard]);
     ShardResult& result = results_[shard];
-    std::string head;  // of one file after another: its memory stays
+    std::string head;  // reused for each file, to keep its memory
     for (std::size_t p = plan_.first[shard]; p < plan_.first[shard + 1]; ++p) {
       if (options_.stop.stop_requested()) break;
       const PlannedPiece& piece = plan_.pieces[p];

@@ -68,8 +68,8 @@ inline constexpr std::size_t kMaxReport = 32 << 20;
 struct ParseReport {
   ParseCounts counts;
   std::vector<UnparsedShape> unparsed;  ///< most frequent first; at most 1,000 shapes
-  std::vector<InputProblem>
-      problems;  ///< problems while reading; those of LogFiles are not repeated
+  /// Problems while reading; those of LogFiles are not repeated
+  std::vector<InputProblem> problems;
 
   /// Returns the file and line of a place.  shape  a place from a record of this run
   [[nodiscard]] FileLine where(Place place) const;

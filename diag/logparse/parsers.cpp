@@ -14,7 +14,7 @@ constexpr std::uint32_t four(const char (&text)[5]) {
   return key;
 }
 
-/// The first four characters, the first in the lowest byte.
+/// Returns the first four characters, the first one in the lowest byte.
 std::uint32_t first_four(std::string_view text) {
   if (text.size() < 4) return 0;
   std::uint32_t key = 0;
@@ -103,8 +103,8 @@ bool is_result_like(std::string_view text) {
   return find_text(text, " -> ") != std::string_view::npos;
 }
 
-/// nccl-tests puts NCCL's last warning after its own words: `Test NCCL failure common.cu:1279 'remote error / NET/IB:
-/// Got completion ..'`. The warning is more precise.
+/// nccl-tests prints NCCL's last warning after its own words: `Test NCCL failure common.cu:1279 'remote error /
+/// NET/IB: Got completion ..'`. That warning is more precise.
 void read_last_warning(std::string_view text, Record& record) {
   const std::size_t at = text.find(" / ");
   if (at == std::string_view::npos) return;
@@ -160,7 +160,7 @@ Parsed parse_plain_text(std::string_view text, Record& record) {
     default:
       break;
   }
-  // After the prefix of the kernel log's collector: dmesg -T, journals.
+  // Kernel messages after a collector's prefix: dmesg -T, journals.
   if (find_text(text, "Xid (") != std::string_view::npos) {
     const Parsed parsed = parse_xid(text, record);
     if (parsed != Parsed::No) return parsed;

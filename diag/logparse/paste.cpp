@@ -21,8 +21,8 @@
 
 namespace ringside::logs {
 
-/// Returns whether a message begins here. A pattern that may start with anything is no evidence, unless it started with
-/// nothing; a number or a word is.
+/// Returns whether a message begins here. A pattern that may start with any text is no evidence, unless it matched
+/// with no text there; a number or a word is evidence.
 bool begins_as_message(std::string_view text) {
   Message message;
   if (!Matcher::of_catalogue().match(text, message)) return false;
@@ -37,8 +37,8 @@ bool begins_as_message(std::string_view text) {
 
 namespace {
 
-/// `host:pid:tid [3] ` without a level after it: what a collector put before the rest of a line that it had cut.
-/// returns  its size, 0: there is none
+/// Matches `host:pid:tid [3] ` without a level: what a collector put before the rest of a line that it had cut.
+/// returns  its size; 0: no match
 std::size_t prefix_without_level(std::string_view text) {
   Cursor cursor(text);
   while (is_host(cursor.peek())) cursor.skip(1);
@@ -53,8 +53,9 @@ std::size_t prefix_without_level(std::string_view text) {
   return text.size() - cursor.left();
 }
 
-/// The tag that a launcher or a collector put before both pieces of a line: `[1,3]<stderr>:`, `3: `, `(pid=77) `.
-/// returns  its size, 0: nothing
+/// Matches the tag that a launcher or a collector put before both pieces of a line: `[1,3]<stderr>:`, `3: `, `(pid=77)
+/// `.
+/// returns  its size; 0: no match
 std::size_t common_tag(std::string_view line, std::string_view next) {
   std::size_t size = strip_wrappers(next, false).size;
   if (size == 0) size = prefix_without_level(next);
@@ -64,7 +65,7 @@ std::size_t common_tag(std::string_view line, std::string_view next) {
 constexpr std::size_t kLongestJoined = 4'096;
 constexpr std::uint32_t kMostJoined = 64;
 
-/// Parses a line of a library, as far as its words show, but not one that only mentions a rank.
+/// Parses a line that its words show to be of a library, but not a line that only mentions a rank.
 Parsed parse_joined(std::string_view line, Record& record) {
   const Wrapping wrapping = strip_wrappers(line, false);
   std::string_view text = trimmed_left(line.substr(wrapping.size));
@@ -101,7 +102,7 @@ bool becomes_known(std::string_view alone, std::string_view joined) {
   const Parsed parsed = parse_joined(joined, after);
   if (parsed != Parsed::Whole && parsed != Parsed::Open) return false;
   if (!is_known_before) return true;
-  // A row that matches any line of a plugin does not recognise this one.
+  // A row that matches every line of a plugin does not count.
   const bool is_more = is_message_before && after.kind == RecordKind::Message &&
                        facts_of(record.as<Message>().id).weight == 'I' &&
                        facts_of(after.as<Message>().id).weight != 'I';
@@ -110,15 +111,15 @@ bool becomes_known(std::string_view alone, std::string_view joined) {
          after.as<Message>().fields > fields;
 }
 
-/// Returns whether the joined line is still recognised as its beginning is.
+/// Returns whether the joined line has the same meaning as its beginning.
 bool stays_known(std::string_view alone, std::string_view joined) {
   Record record;
   if (parse_joined(alone, record) != Parsed::Whole) return true;
   return parse_joined(joined, record) == Parsed::Whole;
 }
 
-/// Returns whether the line is of the stack, a launcher, the kernel or a program that reports an error: people wrap
-/// those too.
+/// Returns whether the line is from the stack, a launcher, the kernel or a program that reports an error, because
+/// people wrap such lines too.
 bool may_go_on(std::string_view text) {
   return is_of_stack(text) ||
          contains_any(text, {"rror: ", "illed ", " failed", "srun: ", "slurmstepd"});
@@ -169,8 +170,8 @@ class Lines {
 
 /// The width at which a text was wrapped: few lines are wider, and several are nearly as wide.
 struct Page {
-  std::size_t width = 0;  ///< 0: it was not
-  bool is_alone = false;  ///< one line is that wide, which may be chance
+  std::size_t width = 0;  ///< 0: it was not wrapped
+  bool is_alone = false;  ///< only one line has that width, which may be chance
 };
 
 Page page_of(const std::vector<UndressedLine>& lines) {
@@ -182,11 +183,11 @@ Page page_of(const std::vector<UndressedLine>& lines) {
   std::sort(widths.begin(), widths.end());
   constexpr std::size_t kLeast = 60;
   constexpr std::size_t kMost = 240;
-  // Words that are wider than a page exceed it: at most one line in eight.
+  // Words that are wider than the page exceed it; that is at most one line in eight.
   std::size_t last = widths.size() - 1;
   const std::size_t lowest = widths.size() - 1 - widths.size() / 8;
   while (last > lowest && widths[last] > widths[last - 1] + 8) --last;
-  // One wide line alone is a long line, unless it is as wide as pages are.
+  // A single wide line is just a long line, unless its width is that of a page.
   constexpr std::size_t kPage = 160;
   const bool is_alone = last == 0 || widths[last - 1] + 16 < widths[last];
   const std::size_t width = widths[last] > (is_alone ? kPage : kMost) ? 0 : widths[last];
@@ -196,36 +197,37 @@ Page page_of(const std::vector<UndressedLine>& lines) {
 /// The length of a line's first word: an editor would have put it on the previous line if it fitted.
 std::size_t first_word(std::string_view text) { return std::min(text.find(' '), text.size()); }
 
-/// Returns whether a line ends open: a prefix without its text, or words that announce more text.
+/// Returns whether a line is incomplete: a prefix without its text, or words that announce more text.
 bool ends_open(std::string_view text) {
   return text.ends_with(':') || text.ends_with("NCCL WARN") || text.ends_with("NCCL INFO");
 }
 
-/// Returns whether a line was split manually or by an editor: only trouble counts, as people keep such lines.
-bool goes_on_by_hand(std::string_view text, std::string_view last, std::string_view next,
-                     const std::string& joined) {
+/// Returns whether a line was split manually or by an editor. Only messages about trouble count, because those are the
+/// lines that people keep.
+bool continues_manually(std::string_view text, std::string_view last, std::string_view next,
+                        const std::string& joined) {
   if (contains_any(next, {"CCL INFO ", "CCL WARN ", "NCCL DIAG ", "NCCL version "}))
     return false;  // a label before it
   const std::string_view go_on = trimmed_left(next);
-  // A message of its own, complete without the previous line.
+  // A separate message, which is complete without the previous line.
   const bool is_own = go_on.size() == next.size() &&
                       (begins_as_message(go_on) || RowMatcher::of_catalogue().begins(go_on));
   if (is_own && !ends_open(trimmed_right(text))) return false;
   if (!is_trouble_of_stack(text)) return becomes_known(text, joined);
-  // A tag of an unknown program, or a stack: no message continues so.
+  // A tag of an unknown program, or a stack frame: messages do not continue like that.
   if (go_on.starts_with('[') || is_frame_line(trimmed(go_on))) return false;
   const bool is_indented = go_on.size() < next.size();
   const char first = go_on.front();
   const char end = trimmed_right(last).empty() ? ' ' : trimmed_right(last).back();
   const bool is_parted = end == ',' || end == ':' || end == '(' || end == ';' || first == ')';
-  // In the middle of a sentence; a text that is understood without it continues with a field, if at all.
+  // In the middle of a sentence. A text that is understood without it can at most continue with a field.
   const bool is_middle = (first >= 'a' && first <= 'z') || is_digit(first);
   const bool has_field = go_on.find_first_of(":=,") != std::string_view::npos;
   return is_indented || is_parted || (is_middle && (has_field || !is_known(text))) ||
          becomes_known(text, joined);
 }
 
-/// Returns whether the first part alone means nothing, and ends in the middle of a word.
+/// Returns whether the first part has no meaning of its own, and ends in the middle of a word.
 bool is_cut_within_word(std::string_view text, std::string_view rest) {
   return is_letter(text.back()) && is_letter(rest.front()) && !is_known(text);
 }
@@ -266,14 +268,14 @@ class Joiner {
   }
 
  private:
-  /// Returns whether the line after `at` goes on with `line`; `joined` is then both.
+  /// Returns whether the line after `at` continues `line`; then `joined` is both lines.
   bool goes_on(const RestoredLine& line, std::size_t at, std::string& joined) {
     if (line.lines >= kMostJoined || at + 1 >= lines_.size()) return false;
     const UndressedLine& next = lines_[at + 1];
     if (line.is_gap || next.is_gap || line.text.size() + next.text.size() >= kLongestJoined)
       return false;
     if (lines_[at].is_heading || next.is_heading) return false;
-    // Text after a quotation is another author's, unless a terminal has wrapped the quotation itself.
+    // Text after a quotation is by another author, unless a terminal has wrapped the quotation itself.
     if (lines_[at].quotes != next.quotes) {
       constexpr std::size_t kMark = 2;  // `> `
       const std::size_t columns = lines_[at].columns + kMark * lines_[at].quotes;
@@ -300,10 +302,11 @@ class Joiner {
     if (fills_page(line, at, is_announced, joined)) return true;
     if (lines_.begins(at + 1) || !may_go_on(line.text)) return false;
     joined = line.text + " " + std::string(trimmed_left(next.text));
-    return goes_on_by_hand(line.text, lines_[at].text, next.text, joined);
+    return continues_manually(line.text, lines_[at].text, next.text, joined);
   }
 
-  /// Both have the same tag or a time, and the first is as wide as the page: it was cut before it was collected.
+  /// Returns whether the line was cut before it was collected: both lines have the same tag or a time, and the first
+  /// is as wide as the page.
   bool goes_on_behind_tag(const RestoredLine& line, std::size_t at, std::string& joined) {
     const UndressedLine& before = lines_[at];
     const UndressedLine& next = lines_[at + 1];
@@ -322,7 +325,7 @@ class Joiner {
       const std::string other = line.text + (has_blank ? "" : " ") + std::string(own);
       if (becomes_known(line.text, other)) joined = other;
     }
-    // A single wide line may just be long.
+    // A single wide line may not have been wrapped.
     if (page_.is_alone && !is_cut_within_word(line.text, rest) && !lacks_level &&
         !becomes_known(line.text, joined))
       return false;
@@ -334,7 +337,7 @@ class Joiner {
     const UndressedLine& before = lines_[at];
     const UndressedLine& next = lines_[at + 1];
     const std::string_view own = trimmed(next.text);
-    // A collector's time precedes a line of a program.
+    // A collector's time precedes a new line of a program.
     if (page_.width == 0 || !next.stamp.empty() || begin_alike(line.text, own)) return false;
     const bool is_wide = is_terminal_ ? before.columns + 1 >= page_.width
                                       : before.columns + 1 + first_word(own) > page_.width;
@@ -378,7 +381,7 @@ std::size_t sense_of(const std::vector<RestoredLine>& lines) {
        " to "});
   std::size_t found = 0;
   for (const RestoredLine& line : lines) {
-    if (line.lines == 1) continue;  // alike in all readings, or part of another one's line
+    if (line.lines == 1) continue;  // the same in all readings, or part of another line
     if (is_known(line.text)) ++found;
     for (const std::string_view phrase : kPhrases) {
       for (std::size_t at = line.text.find(phrase); at != std::string::npos;
@@ -398,9 +401,9 @@ bool are_full(Lines& lines, std::size_t width) {
     const bool is_near = !lines[i].is_gap && lines[i].columns + 16 >= width;
     if (!is_near || lines[i + 1].is_gap || lines.begins_on_page(i + 1)) continue;
     ++broken;
-    full += lines[i].columns + 1 >= width ? 1U : 0U;  // a blank at the cut is gone
+    full += lines[i].columns + 1 >= width ? 1U : 0U;  // the blank at the cut was removed
   }
-  // A single break does not show which of them it was: terminals have some widths, editors any.
+  // A single break does not show who made it: terminals have some typical widths, editors have any.
   static constexpr std::array kTerminals = {
       std::size_t{72},  std::size_t{78},  std::size_t{80},  std::size_t{90},  std::size_t{100},
       std::size_t{110}, std::size_t{118}, std::size_t{120}, std::size_t{128}, std::size_t{132},
@@ -412,7 +415,7 @@ bool are_full(Lines& lines, std::size_t width) {
 }  // namespace
 
 bool is_as_written(std::string_view text) {
-  // A process prints most of its lines from few threads, and their prefixes are byte-identical.
+  // A process prints most of its lines from few threads, so their prefixes are byte-identical.
   std::array<std::string_view, 8> known;
   std::size_t next = 0;
   while (!text.empty()) {
@@ -424,7 +427,7 @@ bool is_as_written(std::string_view text) {
     NcclPrefix prefix;
     if (!line.empty() && !is_known) {
       if (!read_nccl_prefix(line, prefix)) return false;
-      if (contains(line, "&lt;")) return false;  // from a web page
+      if (contains(line, "&lt;")) return false;  // copied from the source of a web page
       known[next++ % known.size()] = line.substr(0, prefix.end);
     }
     if (end == std::string_view::npos) break;
@@ -441,7 +444,7 @@ std::vector<RestoredLine> restore_paste(std::string_view text) {
   const Page page = page_of(undressed);
   std::vector<RestoredLine> by_editor = Joiner(lines, page, false).join();
   if (by_editor.size() == undressed.size() || page.width == 0) return by_editor;
-  // The variant with more known phrases wins; in a tie, a terminal is assumed if the width is a terminal's and its
+  // The variant with more known phrases wins. In a tie, a terminal is assumed if the width is typical for one and the
   // lines are full.
   std::vector<RestoredLine> by_terminal = Joiner(lines, page, true).join();
   const std::size_t sense = sense_of(by_terminal);

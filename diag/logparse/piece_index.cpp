@@ -7,7 +7,7 @@
 namespace ringside::logs {
 namespace {
 
-/// How rare a character is in other programs' output.
+/// Returns how rare a character is in the output of other programs.
 int rarity(char c) {
   if (c == ' ') return 0;
   if (c >= 'a' && c <= 'z') return contains(std::string_view("etaoinsr"), c) ? 0 : 1;

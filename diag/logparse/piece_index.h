@@ -17,8 +17,8 @@ namespace ringside::logs {
 /// Threads   after finish() any thread may search
 class PieceIndex {
  public:
-  static constexpr std::size_t kShortest =
-      7;  ///< then one of a piece's alignments meets every fourth place
+  /// Then one of a piece's alignments meets every fourth place
+  static constexpr std::size_t kShortest = 7;
 
   /// Returns the seven consecutive characters of a text that are rarest in other programs' output.
   /// shape  kShortest characters or more

@@ -46,14 +46,15 @@ inline bool short_number(std::string_view digits, std::uint64_t& value) {
 inline bool eight_hex_digits(std::uint64_t text, std::uint64_t& value) {
   constexpr std::uint64_t kEach = 0x0101010101010101U;
   constexpr std::uint64_t kHigh = 0x80 * kEach;
-  // Of characters below 0x80, an addition that carries into the highest bit means: at least so large.
+  // For characters below 0x80, adding a constant carries into the highest bit exactly if the character is at least a
+  // certain value.
   const std::uint64_t plain = text & ~kHigh;
   const std::uint64_t low = plain | 0x20 * kEach;
   const std::uint64_t is_digit = (plain + (0x80 - '0') * kEach) & ~(plain + (0x7F - '9') * kEach);
   const std::uint64_t is_letter = (low + (0x80 - 'a') * kEach) & ~(low + (0x7F - 'f') * kEach);
   const bool are_digits = ((is_digit | is_letter) & ~text & kHigh) == kHigh;
   const std::uint64_t four = (text & 0x0F * kEach) + ((is_letter & kHigh) >> 7) * 9;
-  // The first of each pair is the low byte of its lane, and the high half of its value.
+  // In each lane, the first character of a pair is in the low byte, but has the higher value.
   const std::uint64_t bytes = (four << 4 | four >> 8) & 0x00FF00FF00FF00FFU;
   const std::uint64_t pairs = (bytes | bytes >> 8) & 0x0000FFFF0000FFFFU;
   value = __builtin_bswap32(static_cast<std::uint32_t>(pairs | pairs >> 16));
@@ -81,7 +82,7 @@ inline bool all_hex_digits(std::string_view digits, std::uint64_t& value) {
 /// shape  sixteen characters can be read
 inline std::size_t find_in_sixteen(const char* text, char sought) {
   constexpr std::uint64_t kEach = 0x0101010101010101U;
-  // The lowest byte that is zero: those below it do not borrow.
+  // Finds the lowest zero byte: bytes below it cause no borrow.
   const auto zeros = [](std::uint64_t word) { return (word - kEach) & ~word & 0x80 * kEach; };
   const std::uint64_t every = static_cast<unsigned char>(sought) * kEach;
   if (const std::uint64_t first = zeros(word_at(text) ^ every); first != 0) {

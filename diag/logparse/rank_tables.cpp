@@ -25,7 +25,7 @@ std::string_view without_code(std::string_view cell) {
   return trimmed(cell);
 }
 
-/// The cells of `| a | b |`, and of `a | b`, as databases print it.  returns  empty: it is no row
+/// Splits `| a | b |`, or `a | b` as databases print it, into cells.  returns  empty: not a row
 Cells barred_cells(std::string_view line) {
   Cells cells;
   std::string_view text = trimmed(line);
@@ -41,7 +41,7 @@ Cells barred_cells(std::string_view line) {
   return cells;
 }
 
-/// The cells of `a   b c   d`: separated by two blanks or more, the first one by any.
+/// Splits `a   b c   d` into cells, which are separated by at least two blanks; the first cell by any number.
 Cells blank_cells(std::string_view line, std::size_t columns) {
   Cells cells;
   std::string_view text = trimmed(line);
@@ -68,7 +68,7 @@ bool is_rank_word(std::string_view cell) {
   return small == "rank" || small == "ranks" || small == "global rank" || small == "rank(s)";
 }
 
-/// Names that people give to ranks, and to other numbers.
+/// Returns whether people use the name for ranks or for other numbers.
 bool may_be_rank_word(std::string_view cell) {
   static constexpr std::array kNames = {
       std::string_view{"process"},    std::string_view{"proc"},      std::string_view{"worker"},
@@ -89,7 +89,7 @@ bool is_number(std::string_view cell) {
   return !cell.empty() && cell.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// A number, or a word that means nothing without its column's name: `tp0` of a group.
+/// Returns whether the cell has no meaning without its column's name: a number, or a word such as `tp0`.
 bool needs_name(std::string_view header, std::string_view cell) {
   static constexpr std::array kNames = {
       std::string_view{"group"},         std::string_view{"pg"},
@@ -101,7 +101,7 @@ bool needs_name(std::string_view header, std::string_view cell) {
   return is_value || std::find(kNames.begin(), kNames.end(), lower_case(header)) != kNames.end();
 }
 
-/// The cells of `a,b,c`.  returns  empty: it is no row
+/// Splits `a,b,c` into cells.  returns  empty: not a row
 Cells comma_cells(std::string_view line) {
   Cells cells;
   std::string_view text = trimmed(line);
@@ -115,7 +115,7 @@ Cells comma_cells(std::string_view line) {
   return cells;
 }
 
-/// `pending` for a `no` below `returned?`, `done` for a `yes`; other cells unchanged.
+/// Returns `pending` for a `no` below `returned?`, `done` for a `yes`, and other cells unchanged.
 std::string_view state_of(std::string_view header, std::string_view cell) {
   static constexpr std::array kEnds = {std::string_view{"returned"}, std::string_view{"done"},
                                        std::string_view{"finished"}, std::string_view{"completed"},
@@ -159,7 +159,7 @@ std::size_t rank_column_of(const Cells& header) {
   return static_cast<std::size_t>(other - header.begin());
 }
 
-/// The rows of lines that were not restored from wrapped ones.
+/// Returns the rows of lines that were not wrapped.
 std::vector<std::string> rows_of_lines(const std::vector<std::string_view>& lines) {
   std::vector<std::string> rows(lines.size());
   for (std::size_t at = 0; at + 2 < lines.size(); ++at) {
@@ -167,14 +167,14 @@ std::vector<std::string> rows_of_lines(const std::vector<std::string_view>& line
     const bool is_barred =
         trimmed(lines[at]).starts_with('|') || (has_bars && is_rule(lines[at + 1]));
     const Cells fields = is_barred ? Cells{} : comma_cells(lines[at]);
-    // A sentence may have commas, and the word.
+    // A sentence may also contain commas, and that word.
     const bool is_list = fields.size() > 2 && comma_cells(lines[at + 1]).size() == fields.size() &&
                          comma_cells(lines[at + 2]).size() == fields.size();
     const Cells header = is_barred ? barred_cells(lines[at])
                          : is_list ? fields
                                    : blank_cells(lines[at], kMostCells);
     const std::size_t column = rank_column_of(header);
-    // Without bars only its position identifies a column, so the ranks' must be the first.
+    // Without bars, columns are known by position only, so the ranks must be in the first.
     if (column == header.size() || header.size() < 2 || (!is_barred && !is_list && column != 0))
       continue;
     // `rank 0 is stuck` heads no table.
@@ -206,7 +206,7 @@ std::vector<std::string> rows_of_lines(const std::vector<std::string_view>& line
       if (end.ec == std::errc() && end.ptr == cell.data() + cell.size()) ranks.insert(rank);
     }
     constexpr std::size_t kFewest = 2;
-    // A column of processes holds ranks where it counts them from 0 on, each in its own row.
+    // A column of processes contains ranks if it counts from 0, with one process in each row.
     const bool are_ranks = is_rank_word(header[column]) ||
                            (!ranks.empty() && ranks.size() == row - first && *ranks.begin() == 0 &&
                             *ranks.rbegin() + 1 == static_cast<std::int64_t>(ranks.size()));

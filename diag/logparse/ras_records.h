@@ -17,7 +17,7 @@ struct RasComm {
   std::int32_t group = -1;          ///< text
   std::int32_t comms = 1;           ///< in the group
   std::int32_t nodes = -1;          ///< text
-  std::int32_t nranks = -1;         ///< of the communicator
+  std::int32_t nranks = -1;         ///< ranks of the communicator
   std::int32_t ranks_present = -1;  ///< in the group
   std::int32_t ranks_missing = -1;  ///< JSON
   std::uint64_t hash = 0;           ///< JSON; equals the commId of the Init lines
@@ -37,7 +37,7 @@ struct RasRank {
   std::int32_t pid = -1;
   std::int32_t async_error = -1;  ///< JSON: ncclResult
   std::int64_t operation = -1;    ///< text: `has launched up to operation <k>`
-  std::uint64_t hash = 0;         ///< JSON: of its communicator
+  std::uint64_t hash = 0;         ///< JSON: hash of the communicator
   std::array<std::int32_t, 5> counts{
       -1, -1, -1, -1, -1};  ///< Broadcast, Reduce, AllGather, ReduceScatter, AllReduce
   std::string_view status;  ///< text: `has status <S>`

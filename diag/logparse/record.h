@@ -79,8 +79,8 @@ struct Record {
   Level level = Level::None;
   bool is_torn = false;  ///< another line cut off its end: absent fields may be lost
   bool is_cut = false;   ///< NCCL's buffer, or ringside's limit of a line, cut it
-  std::int16_t device =
-      -1;  ///< `[<dev>]`: the CUDA device selected in that thread; does not identify it
+  /// `[<dev>]`: the CUDA device selected in that thread; does not identify it
+  std::int16_t device = -1;
   std::uint16_t repeats = 1;  ///< `[repeated 7x across cluster]` counts 7
   std::int32_t tid = -1;
   std::uint32_t speaker = 0;  ///< its writer: an index of the shard's SpeakerTable

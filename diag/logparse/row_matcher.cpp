@@ -106,7 +106,7 @@ RowMatcher::RowMatcher(const std::vector<Row>& rows) {
   pieces_.finish();
 }
 
-/// Returns whether the pattern matches with its first text at `at`.
+/// Returns whether the pattern matches if its first text is at `at`.
 bool RowMatcher::fits_at(const Pattern& pattern, std::string_view small, std::string_view line,
                          std::size_t at, std::vector<Captured>& fields) {
   fields.clear();
@@ -175,7 +175,7 @@ bool RowMatcher::find(const Pattern& pattern, std::string_view small, std::strin
 
 namespace {
 
-constexpr std::size_t kLongest = 8'192;  // beyond it, a program prints data
+constexpr std::size_t kLongest = 8'192;  // longer lines are data
 
 /// The line in small letters, until the next call of this thread.
 std::string_view in_small_letters(std::string_view line) {
@@ -187,7 +187,7 @@ std::string_view in_small_letters(std::string_view line) {
 
 }  // namespace
 
-/// The rows that may be in a line, each once.
+/// Returns the rows that may occur in a line, without duplicates.
 const std::vector<std::uint16_t>& RowMatcher::candidates_of(std::string_view small) const {
   thread_local std::vector<std::uint16_t> candidates;
   candidates.clear();

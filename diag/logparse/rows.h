@@ -20,12 +20,12 @@ struct RowEntry {
     Place       ///< a source file, and the domain of its errors
   };
   Kind kind = Kind::Row;
-  std::string_view id;       ///< of a row; a program's name; a place's file
+  std::string_view id;       ///< name of a row or a program, or file of a place
   std::string_view pattern;  ///< text with fields; versions of a program
   std::string_view spec;     ///< the facts; a place's domain
   std::string_view sample;   ///< a line that the pattern matches
-  std::string_view
-      expected;  ///< the sample's facts, as facts::to_text() prints them; empty: equal to `spec`
+  /// The sample's facts, as facts::to_text() prints them; empty: equal to `spec`
+  std::string_view expected;
   std::uint16_t message = 0;  ///< logs::MessageId
 };
 

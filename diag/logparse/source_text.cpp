@@ -14,7 +14,8 @@ bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
 
-/// `dist.all_reduce(`, `print(`: in small letters, as functions of Python are.  returns  0: there is none
+/// Returns the length of a call such as `dist.all_reduce(` or `print(`, in lower case, as functions of Python are.
+/// returns  0: none
 std::size_t call_at_start(std::string_view text) {
   std::size_t at = 0;
   if (text.empty() || (!is_lower(text[0]) && text[0] != '_')) return 0;
@@ -25,7 +26,7 @@ std::size_t call_at_start(std::string_view text) {
   return at < text.size() && text[at] == '(' ? at + 1 : 0;
 }
 
-/// After the comment of a line, if it has one.
+/// Returns the line without its comment.
 std::string_view without_comment(std::string_view text) {
   const std::size_t comment = text.find("  # ");
   return trimmed_right(text.substr(0, comment));
@@ -41,14 +42,14 @@ std::size_t assignment(std::string_view text) {
   const bool is_name = std::all_of(name.begin(), name.end(), [](char c) {
     return is_word(c) || contains(std::string_view(".,[]\"' "), c);
   });
-  // Two words in a row are a sentence, or a type and its name.
+  // Two words in a row are part of a sentence, or a type and a name.
   const std::size_t blank = name.find(' ');
   const bool is_sentence = blank != std::string_view::npos && blank > 0 && name[blank - 1] != ',';
   return is_name && !is_sentence ? at + 3 : 0;
 }
 
-/// An expression follows the word of a block; a sentence that ends with a colon has a comma, and no sign of an
-/// expression.
+/// Returns whether an expression follows the keyword of a block; a sentence that ends with a colon has a comma, and no
+/// operators.
 bool is_condition(std::string_view text) {
   const std::size_t word = text.find(' ');
   if (word == std::string_view::npos) return true;  // `else:`
@@ -128,7 +129,7 @@ bool is_shell(std::string_view text) {
          is_command_with_variables(text);
 }
 
-/// `%s`, `%d`, `%lx` within quotation marks: text that a program has not printed yet.
+/// Returns whether quoted text contains `%s`, `%d` or `%lx`: a program has not printed it yet.
 bool has_format(std::string_view text) {
   if (!contains(text, '"')) return false;
   for (std::size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1)) {
@@ -157,7 +158,7 @@ bool is_c(std::string_view text) {
          (text.ends_with("];") && std::count(text.begin(), text.end(), ' ') < 3);
 }
 
-/// How a line begins that a program printed.
+/// Returns whether the line begins like a line that a program printed.
 bool is_tagged(std::string_view text) {
   if (has_format(text)) return false;
   return find_text(text, "CCL INFO") != text.npos || find_text(text, "CCL WARN") != text.npos ||
@@ -168,19 +169,19 @@ bool is_tagged(std::string_view text) {
 
 bool is_fence(std::string_view text) { return text.starts_with("```") || text.starts_with("~~~"); }
 
-/// `|---|:--:|`: below it are a table's rows, above it is its header.
+/// Returns whether the line is a rule such as `|---|:--:|`: a table's header is above it, and the rows are below.
 bool is_table_rule(std::string_view text) {
   return text.size() > 2 && text.front() == '|' && find_text(text, "--") != text.npos &&
          text.find_first_not_of("|-: ") == std::string_view::npos;
 }
 
-/// Headers of tables that advise on messages: no program has printed the text in their rows.
+/// Returns whether the header belongs to a table of advice about messages: no program printed the text in its rows.
 bool advises(std::string_view header) {
   return contains_any(header, {"olution", "eaning", "emedy", "ix |", "likely", "xplanation",
                                "ymptom", "What to", "what to"});
 }
 
-/// Headers of tables that explain.
+/// Returns whether the header belongs to a table of explanations.
 bool explains(std::string_view header) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"meaning", "escription", "explanation", "efault", "what it", "What it", "ix |", "olution",
@@ -205,7 +206,7 @@ bool explains_variable(std::string_view text) {
   if (text.starts_with("- ") || text.starts_with("* ")) text.remove_prefix(2);
   if (!text.starts_with('`')) return false;
   const std::size_t end = text.find('`', 1);
-  constexpr std::size_t kShortest = 16;  // of the explanation after it
+  constexpr std::size_t kShortest = 16;  // characters of the explanation
   return end != std::string_view::npos && text.size() - end > kShortest &&
          begins_with_variable(text.substr(0, end));
 }
@@ -213,7 +214,7 @@ bool explains_variable(std::string_view text) {
 void take_tables(const std::vector<std::string>& lines, const std::vector<std::string>& dressed,
                  std::vector<bool>& is_source) {
   for (std::size_t rule = 1; rule < lines.size(); ++rule) {
-    // A collector's columns may surround a table; otherwise a row may have lost its bars to its content.
+    // A collector's columns may surround the table; otherwise a row may have lost its bars.
     const bool is_inside = is_table_rule(trimmed(lines[rule])) && lines[rule] != dressed[rule];
     const std::vector<std::string>& rows = is_inside ? lines : dressed;
     if (!is_table_rule(trimmed(rows[rule]))) continue;
@@ -231,7 +232,7 @@ void take_tables(const std::vector<std::string>& lines, const std::vector<std::s
   }
 }
 
-/// Marks the comments and the unremarkable lines of a block that is mostly source.
+/// Marks the comments and other plain lines of a block that consists mostly of source.
 void take_blocks(const std::vector<std::string>& lines, const std::vector<std::string>& dressed,
                  std::vector<bool>& is_source) {
   std::size_t begin = 0;
@@ -253,13 +254,13 @@ void take_blocks(const std::vector<std::string>& lines, const std::vector<std::s
   }
 }
 
-/// A person describes what has happened to them.
+/// Returns whether the text is in the first person, so describes what happened.
 bool is_of_first_person(std::string_view text) {
   return text.starts_with("I ") || text.starts_with("We ") || text.starts_with("My ") ||
          contains_any(text, {" I ", " I'm", " I've", " we ", " my ", " our ", " me "});
 }
 
-/// `If you see`, `when the job fails with`: about any job, and not this one.
+/// Returns whether the text is conditional, so about any job: `If you see`, `when the job fails with`.
 bool is_conditional(std::string_view text) {
   if (is_of_first_person(text)) return false;
   const bool is_when = text.starts_with("If ") || text.starts_with("When ") ||
@@ -292,7 +293,7 @@ bool is_sentence_of_page(std::string_view text) {
 /// ``If you see:``, and the messages in a fence below it.
 void take_explained_blocks(const std::vector<std::string>& lines,
                            const std::vector<std::string>& dressed, std::vector<bool>& is_source) {
-  std::size_t before = lines.size();  // the last line of prose
+  std::size_t before = lines.size();  // last line of prose
   for (std::size_t at = 0; at < lines.size(); ++at) {
     const bool begins = is_fence(trimmed(lines[at])) || is_fence(trimmed(dressed[at]));
     if (!begins) {
@@ -309,7 +310,8 @@ void take_explained_blocks(const std::vector<std::string>& lines,
   }
 }
 
-/// `slurm-77.out:`, `and then I get:`: the text below is no script.
+/// Returns whether the text introduces output, so that the text below is not a script: `slurm-77.out:`, `and then I
+/// get:`.
 bool is_heading(std::string_view text) {
   return text.ends_with(':') && text.find_first_of("(){}=$[;") == std::string_view::npos &&
          !is_python(text);
@@ -331,19 +333,19 @@ bool has_task_label(std::string_view text) {
   return end != std::string_view::npos && end > 0 && text.substr(end).starts_with(": ");
 }
 
-/// A line that a program of the stack or its launcher wrote: here a script ends and its output begins.
+/// Returns whether the stack or its launcher wrote the line, so that a script ends and its output begins.
 bool begins_output(std::string_view text) {
   if (text.starts_with('#')) return false;
   if (is_heading(text) || has_process(text) || has_task_label(text)) return true;
-  // `grep "NCCL WARN" log` searches for it, and does not print it.
+  // `grep "NCCL WARN" log` searches for the text and does not print it.
   const bool is_quoted = text.find_first_of("\"'") < find_text(text, "CCL ");
   return (is_tagged(text) && !is_quoted) || text.starts_with("Traceback (") ||
          text.starts_with("srun: ") || text.starts_with("slurmstepd: ") || text.starts_with("+ ") ||
          text.starts_with("$ ");
 }
 
-/// A script begins with the name of its interpreter, or with options for a scheduler, and continues until output
-/// begins or a fence ends it: what it would print, and what its comments quote, has not happened.
+/// Marks scripts. A script begins with its interpreter, or with options for a scheduler, and ends where output begins
+/// or a fence closes. What it would print, and what its comments quote, has not happened.
 void take_scripts(const std::vector<std::string>& lines, const std::vector<std::string>& dressed,
                   std::vector<bool>& is_source) {
   bool is_inside = false;
@@ -368,8 +370,8 @@ bool is_yaml(std::string_view text) {
          (end + 1 == text.size() || text[end + 1] == ' ');
 }
 
-/// Manifests of Kubernetes and of docker compose describe what is to run. The output of `kubectl get -o yaml` has a
-/// status, which shows what has happened.
+/// Marks manifests of Kubernetes and docker compose, which describe what should run. The output of `kubectl get -o
+/// yaml` has a status, which shows what has happened.
 void take_manifests(const std::vector<std::string>& lines, std::vector<bool>& is_source) {
   static constexpr auto kKeys = std::to_array<std::string_view>(
       {"apiVersion:", "kind:", "services:", "metadata:", "spec:", "image:", "containers:",
@@ -388,7 +390,7 @@ void take_manifests(const std::vector<std::string>& lines, std::vector<bool>& is
   }
 }
 
-/// In a text that is mostly source, marks the rest: comments and pieces of strings.
+/// In a text that is mostly source, marks the other lines: comments and pieces of strings.
 void take_whole(const std::vector<std::string>& lines, std::vector<bool>& is_source) {
   std::size_t all = 0;
   std::size_t source = 0;
@@ -406,8 +408,8 @@ void take_whole(const std::vector<std::string>& lines, std::vector<bool>& is_sou
   }
 }
 
-/// Text between two backquotes each is a literal of a page in reStructuredText: `` ``unhandled system error`` ``.
-/// Chats and issues write one, and fences three.
+/// Text between double backquotes is a literal in reStructuredText: `` ``unhandled system error`` ``. Chats and issues
+/// use one backquote, and fences three.
 bool has_literal(std::string_view text) {
   std::size_t marks = 0;
   for (std::size_t at = text.find("``"); at != std::string_view::npos; at = text.find("``", at)) {
@@ -432,7 +434,7 @@ bool is_source_line(std::string_view text) {
   if (text.empty()) return false;
   if (is_sentence_of_page(text)) return true;
   if (is_tagged(text)) return false;
-  // A row that has lost its first bar, and no echo of a value.
+  // A row that has lost its first bar; not an echo of a value.
   const bool is_row = text.ends_with('|') && begins_with_variable(text);
   return is_python(text) || is_shell(text) || is_c(text) || is_row || explains_variable(text) ||
          explains_message(text);

@@ -43,8 +43,8 @@ struct SpeakerTable::Impl {
 
   std::vector<Slot> slots_ = std::vector<Slot>(256);
   std::vector<std::string_view> hosts_;  ///< sorted
-  std::vector<std::uint32_t>
-      of_file_;  ///< speakers of lines without prefix; one more than the index
+  /// Speakers of lines without prefix; one more than the index
+  std::vector<std::uint32_t> of_file_;
 };
 
 }  // namespace ringside::logs

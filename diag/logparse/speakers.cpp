@@ -53,7 +53,7 @@ std::uint32_t SpeakerTable::Impl::find(const Key& key) {
 }
 
 std::uint32_t SpeakerTable::Impl::add(const Key& key, std::uint64_t hash) {
-  if (speakers.size() >= kMost) {  // no job: random bytes that look like prefixes
+  if (speakers.size() >= kMost) {  // more than any job has: random bytes that look like prefixes
     if (speakers.size() == kMost) speakers.emplace_back();
     return kMost;
   }
@@ -113,7 +113,7 @@ const Speaker& SpeakerTable::operator[](std::uint32_t id) const { return impl_->
 
 namespace {
 
-/// The number after `key` in a name, such as 3 in `rank_3.log` or `rank3`.
+/// Returns the number after `key` in a name, such as 3 in `rank_3.log` or `rank3`.
 std::int32_t number_behind(std::string_view name, std::string_view key) {
   const std::size_t at = name.find(key);
   if (at == std::string_view::npos) return -1;
@@ -123,7 +123,7 @@ std::int32_t number_behind(std::string_view name, std::string_view key) {
   return is_digit(cursor.peek()) && cursor.number(number) ? number : -1;
 }
 
-/// `nccl.n01.4711.log`, `debug-n01-4711`: a host and a pid at the end, as `%h.%p` makes them.
+/// Reads a host and a pid at the end of a name, as made by `%h.%p`: `nccl.n01.4711.log`, `debug-n01-4711`.
 void take_host_and_pid(std::string_view name, Speaker& speaker) {
   for (const std::string_view end : {".log", ".txt", ".out", ".err", ".gz", ".zst"}) {
     if (name.ends_with(end)) name.remove_suffix(end.size());
@@ -142,7 +142,7 @@ void take_host_and_pid(std::string_view name, Speaker& speaker) {
   speaker.pid = pid;
 }
 
-/// `dmesg-n04.txt`, `n04.dmesg`, `kern_n04.log`: the file name of a kernel's log may contain its host.
+/// Reads the host in the name of a kernel log: `dmesg-n04.txt`, `n04.dmesg`, `kern_n04.log`.
 void take_host_of_kernel(std::string_view name, Speaker& speaker) {
   for (const std::string_view end : {".log", ".txt", ".out"}) {
     if (name.ends_with(end)) name.remove_suffix(end.size());

@@ -32,14 +32,14 @@ struct TopoNode {
 /// `GPU/1B000 :GPU/1B000 (0/5000.0/LOC) NET/0 (3/24.0/PXB) ...`. Read the list with TopoPathCursor.
 struct TopoPaths {
   static constexpr RecordKind kKind = RecordKind::TopoPaths;
-  std::string_view type;  ///< of the source
+  std::string_view type;  ///< type of the source
   std::string_view id;
   std::string_view list;
 };
 
 /// One entry of TopoPaths::list.
 struct TopoPath {
-  std::string_view type, id;  ///< of the destination
+  std::string_view type, id;  ///< type and id of the destination
   std::int32_t hops = -1;
   float bw = -1;          ///< GB/s
   std::string_view path;  ///< `NVL`, `PIX`, ...
@@ -57,8 +57,8 @@ class TopoPathCursor {
 
 struct GraphPattern {
   static constexpr RecordKind kKind = RecordKind::GraphPattern;
-  std::int16_t pattern =
-      -1;  ///< 1 balanced tree, 2 split tree, 3 tree, 4 ring, 5 NVLS, 6 CollNet direct
+  /// 1 balanced tree, 2 split tree, 3 tree, 4 ring, 5 NVLS, 6 CollNet direct
+  std::int16_t pattern = -1;
   std::int16_t cross_nic = -1;
   std::int32_t nchannels = -1;
   std::int16_t same_channels = -1;

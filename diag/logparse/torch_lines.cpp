@@ -91,7 +91,7 @@ std::uint32_t read_torch_prefix(std::string_view text, TorchPrefix& prefix) {
 TorchPrefix torch_prefix(const Record& record) {
   TorchPrefix prefix;
   const std::string_view line = record.line.substr(0, record.text_at);
-  // The header is the last thing before the text except the group: look for where it starts.
+  // The header is the last part before the text except for the group, so its start is searched.
   for (std::size_t at = 0; at < line.size(); ++at) {
     if (line[at] != '[' && !is_severity(line[at])) continue;
     TorchPrefix found;
@@ -148,7 +148,7 @@ TorchWork parse_work(std::string_view text) {
 }
 
 std::vector<std::int32_t> parse_rank_list(std::string_view text) {
-  // A range of a few letters can mean a million ranks, and no job has more.
+  // A range of a few characters can mean a million ranks, and no job has more.
   constexpr std::size_t kMost = std::size_t{1} << 20;
   std::vector<std::int32_t> ranks;
   Cursor cursor(text);

@@ -68,7 +68,7 @@ std::string without_colours(std::string_view line) {
   return clean;
 }
 
-/// Quotations may be nested; a shell's `>`, and `>` within a text, has no blank after it.
+/// Removes `> ` of quotations, which may be nested. A shell's `>`, and `>` within a text, has no blank after it.
 std::string_view without_quotes(std::string_view line, std::uint32_t* quotes = nullptr) {
   for (std::string_view rest = line;;) {
     const std::size_t first = rest.find_first_not_of(' ');
@@ -88,7 +88,8 @@ bool is_clock(std::string_view text) {
   return text.find_first_not_of("0123456789:.,") == std::string_view::npos;
 }
 
-/// The cell of `| 12:00:01 | worker-3 | NCCL WARN ... |` that the stack wrote; the line itself where none is one.
+/// Returns the cell that the stack wrote in `| 12:00:01 | worker-3 | NCCL WARN ... |`; the whole line if there is
+/// none.
 std::string_view cell_of(std::string_view line, std::string& stamp) {
   std::string_view rest = line.substr(1);
   const std::size_t first = rest.find('|');
@@ -98,7 +99,7 @@ std::string_view cell_of(std::string_view line, std::string& stamp) {
   if (first != std::string_view::npos && is_time) {
     if (time != 0) stamp = head;
     rest.remove_prefix(first + 1);
-    if (rest.starts_with(' ')) rest.remove_prefix(1);  // what is indented stays so
+    if (rest.starts_with(' ')) rest.remove_prefix(1);  // indented text stays indented
     rest = trimmed_right(rest);
     if (rest.ends_with('|')) rest.remove_suffix(1);
     return trimmed_right(rest);
@@ -107,7 +108,7 @@ std::string_view cell_of(std::string_view line, std::string& stamp) {
     const std::size_t bar = rest.find('|');
     const std::string_view cell = trimmed(rest.substr(0, bar));
     if (is_of_stack(cell)) {
-      // A bar in the text itself ends no cell: the last one closes the row.
+      // A bar in the text itself does not end a cell: the last bar ends the row.
       std::string_view whole = trimmed_right(rest);
       if (whole.ends_with('|')) whole.remove_suffix(1);
       return trimmed(whole);
@@ -128,7 +129,7 @@ std::string_view without_markup(std::string_view line, std::string& stamp) {
   }
   const bool is_item = text.starts_with("- ") || text.starts_with("* ");
   const std::string_view item = is_item ? trimmed_left(text.substr(2)) : text;
-  // A whole line of code; in an item of a list whatever it is.
+  // Code markup is removed if it encloses the whole line, and always in a list item.
   const bool is_code = item.size() > 2 && item.starts_with('`') &&
                        (is_item ? item.find('`', 1) == item.size() - 1 : is_of_stack(item));
   if (is_code) {
@@ -142,7 +143,7 @@ std::string_view without_markup(std::string_view line, std::string& stamp) {
 UndressedLine undressed(std::string_view raw) {
   UndressedLine line;
   while (!raw.empty() && raw.back() == '\r') raw.remove_suffix(1);
-  // A progress bar redraws itself within a line: its parser splits it. Binary text stays as it is.
+  // A progress bar redraws itself within a line, which its parser splits. Binary text stays unchanged.
   if (raw.find_first_of(std::string_view("\r\0", 2)) != std::string_view::npos) {
     line.text = raw;
     line.columns = columns_of(raw);
@@ -161,7 +162,7 @@ UndressedLine undressed(std::string_view raw) {
   return line;
 }
 
-/// A time, or one in seconds or milliseconds since 1970.
+/// Returns whether the text is a time, or a number of seconds or milliseconds since 1970.
 bool is_time_column(std::string_view text) {
   std::int64_t time = 0;
   const std::size_t size = read_time(text, time);
@@ -171,8 +172,9 @@ bool is_time_column(std::string_view text) {
          std::all_of(text.begin(), text.end(), is_digit);
 }
 
-/// `TIME<TAB>STREAM<TAB>` of `aws logs tail` and of spreadsheets: the text before the last of the first `most` tabs.
-/// returns  0: there is none, or the first column is no time; the whole size of a line that ends before its text
+/// Returns the size of the columns before the text: up to the last of the first `most` tabs, as in
+/// `TIME<TAB>STREAM<TAB>` of `aws logs tail` and of spreadsheets.
+/// returns  0: there are none, or the first column is not a time; the size of the line if it ends before its text
 std::size_t tab_columns(std::string_view text, std::size_t most) {
   std::size_t end = text.find('\t');
   if (end == std::string_view::npos || !is_time_column(trimmed(text.substr(0, end)))) return 0;
@@ -185,7 +187,7 @@ std::size_t tab_columns(std::string_view text, std::size_t most) {
   return taken;
 }
 
-/// `1739848302006,"` of an export to CSV, whose line ends with the quotation mark.  returns  0: there is none
+/// Returns the size of `1739848302006,"` of a CSV export, whose lines end with a quotation mark.  returns  0: none
 std::size_t csv_columns(std::string_view text) {
   const std::size_t quote = text.find(",\"");
   constexpr std::size_t kLongest = 160;
@@ -194,7 +196,8 @@ std::size_t csv_columns(std::string_view text) {
   return is_time_column(trimmed(first)) ? quote + 2 : 0;
 }
 
-/// `    "a line\n",` of a notebook's file: the lines of a list of strings.
+/// Extracts the lines from a notebook's file, where they are a list of strings: `    "a line
+/// ",`.
 void take_strings(std::vector<UndressedLine>& lines) {
   const auto end_of = [](std::string_view text) {
     for (const std::string_view end : {"\\n\",", "\\n\""}) {
@@ -231,13 +234,13 @@ void take_strings(std::vector<UndressedLine>& lines) {
   }
 }
 
-/// Columns that a collector or a spreadsheet keeps before each line.
+/// Removes columns that a collector or a spreadsheet puts before each line.
 void take_columns(std::vector<UndressedLine>& lines) {
   constexpr std::size_t kMostColumns = 3;
   std::size_t all = 0;
   std::size_t tabbed = 0;
   std::size_t quoted = 0;
-  std::array<std::size_t, kMostColumns + 1> with{};  // lines by their tabs
+  std::array<std::size_t, kMostColumns + 1> with{};  // [number of tabs]: lines with that many
   for (const UndressedLine& line : lines) {
     if (line.is_gap) continue;
     ++all;
@@ -251,7 +254,8 @@ void take_columns(std::vector<UndressedLine>& lines) {
   const bool are_tabbed = tabbed * 2 > all;
   const bool are_quoted = quoted > 0 && quoted * 2 >= all;  // in addition to a header
   if (!are_tabbed && !are_quoted) return;
-  // A line's own text may have tabs, and an empty line has lost its last one; the columns are what many lines have.
+  // A line's own text may contain tabs, and an empty line has lost its last one; so the number of columns is what many
+  // lines have.
   std::size_t columns = 1;
   while (columns < kMostColumns && with[columns] * 2 < tabbed) ++columns;
   for (UndressedLine& line : lines) {
@@ -303,7 +307,7 @@ void take_stamps(std::vector<UndressedLine>& lines) {
   }
 }
 
-/// Joins tables after the text before each line was removed.
+/// Joins tables after the texts before each line were removed.
 void take_rows(std::vector<UndressedLine>& lines) {
   std::vector<std::string_view> texts;
   texts.reserve(lines.size());
@@ -314,7 +318,7 @@ void take_rows(std::vector<UndressedLine>& lines) {
   }
 }
 
-/// Blanks that all lines begin with.
+/// Removes blanks at the start that all lines have in common.
 void take_indent(std::vector<UndressedLine>& lines) {
   std::size_t least = std::string::npos;
   for (const UndressedLine& line : lines) {
@@ -325,7 +329,7 @@ void take_indent(std::vector<UndressedLine>& lines) {
   for (UndressedLine& line : lines) line.text.erase(0, std::min(least, line.text.size()));
 }
 
-/// A host that people name in a heading may have another name of its own, which NCCL's prefix has.
+/// Returns a host's own name from NCCL's prefix, if people named the host differently in a heading.
 std::string own_host(const std::vector<UndressedLine>& lines, std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < end; ++i) {
     NcclPrefix prefix;
@@ -369,7 +373,7 @@ void take_headings(std::vector<UndressedLine>& lines) {
   close(lines.size());
 }
 
-/// A stack in a line that was broken before an arrow, which looks like a quotation.
+/// Returns whether a stack in one line was broken before an arrow, which looks like a quotation.
 bool goes_on_with_arrow(std::string_view before, std::string_view line) {
   line = trimmed_left(line);
   if (!line.starts_with("> ") || trimmed_left(before).starts_with('>')) return false;
@@ -378,7 +382,7 @@ bool goes_on_with_arrow(std::string_view before, std::string_view line) {
          is_frame_line(trimmed(own.substr(0, own.find(" > "))));
 }
 
-/// The lines that rows of ranks are turned into; empty for all others.
+/// Returns the lines made from rows of ranks; empty for all other lines.
 std::vector<std::string> rows_of(const std::vector<std::string_view>& raw) {
   const bool may_hold_one = std::any_of(raw.begin(), raw.end(), [](std::string_view line) {
     constexpr std::size_t kLongest = 240;
@@ -395,7 +399,7 @@ std::vector<std::string> rows_of(const std::vector<std::string_view>& raw) {
   return rank_rows(plain);
 }
 
-/// Marks source that a person shows together with its output.
+/// Marks source that a person pasted together with its output.
 void take_sources(std::vector<UndressedLine>& lines, std::string_view paste) {
   std::vector<std::string> plain;
   std::vector<std::string> dressed;
@@ -453,7 +457,7 @@ std::vector<UndressedLine> undress(std::string_view paste) {
   take_indent(lines);
   take_columns(lines);
   take_stamps(lines);
-  // A pod's name and the program's own collector label come first; the line's own time may follow both.
+  // A pod's name and a collector's label come first; the line's own time may follow both.
   if (take_labels(lines)) take_labels(lines);
   take_stamps(lines);
   take_viewer_numbers(lines);

@@ -13,8 +13,8 @@ struct UndressedLine {
   std::string text;   ///< the line with its program's indent
   std::string stamp;  ///< time and stream that a log collector or container runtime added
   std::string host;   ///< host named by a label in front, `n01: `, or the heading above
-  std::size_t columns =
-      0;  ///< width with all prefixes but without quotation marks, as a terminal shows it
+  /// Width with all prefixes but without quotation marks, as a terminal shows it
+  std::size_t columns = 0;
   std::uint32_t quotes = 0;  ///< number of `> ` in front
   bool is_gap = false;       ///< empty, a fence, `...`: omitted lines, or decoration
   bool is_indented = false;  ///< blanks precede it

@@ -12,7 +12,7 @@ constexpr std::size_t kMostShapes = 1000;
 constexpr std::size_t kLongestExample = 300;
 constexpr std::size_t kLongestShape = 120;
 
-/// Words with a digit in them become `#`.
+/// Appends the text, with each word that contains a digit replaced by `#`.
 void shape_into(std::string_view text, std::string& shape) {
   shape.clear();
   for (std::size_t at = 0; at < text.size() && shape.size() < kLongestShape;) {
@@ -54,7 +54,7 @@ UnparsedShape& UnparsedShapes::shape_of(std::string_view text, Place place) {
 void UnparsedShapes::add(std::string_view text, Place place) { ++shape_of(text, place).count; }
 
 void UnparsedShapes::merge(const UnparsedShapes& later) {
-  // In order, so that the same shapes are kept whatever the order in the table is.
+  // In sorted order, so that the same shapes are kept whatever the order of the table.
   for (const UnparsedShape& shape : later.sorted()) {
     const bool is_other =
         shapes_.size() >= kMostShapes && shapes_.find(shape.shape) == shapes_.end();

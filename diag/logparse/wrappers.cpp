@@ -95,7 +95,8 @@ bool mpi_tag(Cursor& cursor, Wrapping& wrapping) {
   return true;
 }
 
-/// `[default3]:`, `[rank3]:`, `[rank3]: `; torchrun's tag is the role and the local rank. `[rank3] ` is a program's own.
+/// Reads `[default3]:`, `[rank3]:` or `[rank3]: `; torchrun's tag is the role and the local rank. `[rank3] ` is
+/// written by a program.
 bool torchrun_tag(Cursor& cursor, Wrapping& wrapping) {
   Cursor at = cursor;
   if (!at.eat('[')) return false;
@@ -111,8 +112,8 @@ bool torchrun_tag(Cursor& cursor, Wrapping& wrapping) {
   return true;
 }
 
-/// `[2025-03-01 10:11:12] `, and with SGLang's ranks in it: `[2025-03-01 10:11:12 DP0 TP5] `; where the tensor's is the
-/// only one, it is the rank.
+/// Reads `[2025-03-01 10:11:12] `, or with SGLang's ranks `[2025-03-01 10:11:12 DP0 TP5] `; if the tensor-parallel
+/// rank is the only one, it is the rank.
 bool bracketed_time(Cursor& cursor, Wrapping& wrapping) {
   Cursor at = cursor;
   if (!at.eat('[') || !date_and_time(at, wrapping.time_us)) return false;
@@ -128,7 +129,7 @@ bool bracketed_time(Cursor& cursor, Wrapping& wrapping) {
   }
   if (!at.eat(']')) return false;
   if (groups == 1 && tensor_rank >= 0) wrapping.launcher_rank = tensor_rank;
-  // `[2024-12-01 08:10:03][rank1] `, of loggers that people write themselves.
+  // Some loggers that people write use `[2024-12-01 08:10:03][rank1] `.
   Cursor tag = at;
   std::int32_t rank = -1;
   if (tag.eat("[rank") && is_digit(tag.peek()) && tag.number(rank) && tag.eat("] ")) {
@@ -194,7 +195,8 @@ bool logger_header(Cursor& cursor) {
   return true;
 }
 
-/// The rank of `VllmWorker rank=1`, `Worker_TP1`; -1 where a name has one of several parallel groups, or none.
+/// Returns the rank of `VllmWorker rank=1`, `Worker_TP1`; -1 if the name gives the rank in one of several parallel
+/// groups, or none.
 std::int32_t rank_of_worker(std::string_view name) {
   std::size_t at = name.find("rank=");
   if (at != std::string_view::npos) {
@@ -284,7 +286,7 @@ bool host_label(Cursor& cursor, Wrapping& wrapping) {
   return true;
 }
 
-/// The blanks of an indented block and the `> ` of a quotation, as threads have them, before a rank's tag.
+/// Skips the indentation of a block, or a quotation's `> `, before a rank's tag in pasted text.
 bool pasted(Cursor& cursor, Wrapping& wrapping) {
   Cursor at = cursor;
   while (at.peek() == ' ' || at.peek() == '>') at.skip(1);
@@ -320,7 +322,7 @@ bool strip_one(Cursor& cursor, Wrapping& wrapping) {
 Wrapping strip_wrappers(std::string_view line, bool with_doubtful) {
   Wrapping wrapping;
   Cursor cursor(line);
-  // No chain of collectors adds more than six; text that looks like tags must end somewhere.
+  // No chain of collectors adds more than six tags; the limit also ends text that only looks like tags.
   for (int i = 0; i < 6; ++i) {
     Wrapping more = wrapping;
     if (!strip_one(cursor, more)) break;
@@ -421,7 +423,7 @@ bool unwrap_json_line(std::string_view line, std::string& text, std::int64_t& ti
         read_time(value, time_us);
       }
     } else if (cursor.peek() == '{' || cursor.peek() == '[') {
-      return has_text;  // nested objects are not for us, and what follows them is not looked for
+      return has_text;  // nested objects are ignored, and so is the text after them
     } else {
       while (!cursor.is_done() && cursor.peek() != ',' && cursor.peek() != '}') cursor.skip(1);
     }

@@ -9,7 +9,7 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
@@ -82,7 +82,7 @@ std::vector<Change> changes_of(const Audit& before, const Audit& after) {
   return changes;
 }
 
-/// The findings of one run that the other does not have, at that severity.
+/// Returns the findings of one run that the other run does not have, of that severity.
 std::vector<const Finding*> only_in(const Audit& one, const Audit& other) {
   std::vector<const Finding*> only;
   for (const Finding& finding : one.findings) {

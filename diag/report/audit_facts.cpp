@@ -10,7 +10,7 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
@@ -100,7 +100,7 @@ void add_hosts(const JobFacts& facts, const TextStyle& style, std::string& out) 
   }
 }
 
-/// By interface: each host has an address of its own.
+/// By interface, because each host has its own address.
 void add_bootstraps(const JobFacts& facts, const TextStyle& style, std::string& out) {
   std::map<std::string, std::vector<std::string>> of_interface;
   for (const auto& [key, said] : facts.bootstraps) of_interface[key.first].push_back(key.second);
@@ -183,7 +183,7 @@ std::string matrix_text(const Audit& audit, const TextStyle& style) {
         return 'P';
     }
   };
-  // By ranks, or by hosts where ranks do not fit.
+  // By rank, or by host if the ranks do not fit.
   const int room = style.width - 8;
   const bool is_folded = world->nranks > room;
   // Hosts in the order of their first ranks.
@@ -211,7 +211,7 @@ std::string matrix_text(const Audit& audit, const TextStyle& style) {
     if (from < 0 || to < 0 || from >= size || to >= size) continue;
     char& cell = rows[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
     const char mine = letter(link);
-    // Where both occur, the slower one is shown: T over N over S over G over P.
+    // If both occur, the slower one is shown: T before N, S, G, P.
     constexpr std::string_view kSlowness = ".PCGSNT";
     if (kSlowness.find(mine) > kSlowness.find(cell)) cell = mine;
   }

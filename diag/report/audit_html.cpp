@@ -34,7 +34,7 @@ void add_evidence(const Audit& audit, const Evidence& evidence, Page& page) {
 }
 
 void add_finding(const Audit& audit, std::size_t index, Page& page) {
-  constexpr int kDeepest = 3;  // beyond it a narrow page has no room
+  constexpr int kDeepest = 3;  // deeper nesting does not fit on a narrow page
   const Finding& finding = audit.findings[index];
   page += fmt::format(
       "<article class=\"{0}\" style=\"margin-left:{1}rem\"><h3><span class=\"tag\">{0}</span> {2}"

@@ -8,11 +8,12 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
-/// A list of rings of 16,384 ranks on 32 channels is too long to read: the rest is omitted, and the output notes it.
+/// Limits lists of rings: 16,384 ranks on 32 channels are too long to read. The rest is omitted, and the output notes
+/// that.
 constexpr std::size_t kMostNumbers = 200'000;
 
 Json evidence_json(const Audit& audit, const Evidence& evidence) {

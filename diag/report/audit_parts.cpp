@@ -10,11 +10,11 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
-/// Counts lines that are not as their programs wrote them; empty: none.
+/// Describes lines that are not as their programs wrote them, with counts; empty: none.
 std::string damage_of(const logs::ParseCounts& counts) {
   std::vector<std::string> parts;
   const auto add = [&parts](std::uint64_t count, std::string_view what) {
@@ -26,7 +26,7 @@ std::string damage_of(const logs::ParseCounts& counts) {
   return list_of(parts);
 }
 
-/// The checks that NCCL 2.31's diagnostics passed.
+/// Lists the checks that passed in NCCL 2.31's diagnostics.
 std::string checks_of(const JobFacts& facts) {
   std::vector<std::string> parts;
   for (const facts::Warning& warning : facts.stated.warnings) {

@@ -11,11 +11,11 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
-constexpr std::size_t kFewLines = 3;  ///< of evidence, unless the user asks for more
+constexpr std::size_t kFewLines = 3;  ///< lines of evidence, unless the user asks for more
 
 std::string severity_word(Severity severity, const TextStyle& style) {
   const char* word = severity == Severity::Error     ? "ERROR"
@@ -36,7 +36,7 @@ std::string who_text(const Finding& finding) {
   return text;
 }
 
-/// A line without the prefix that names its writer: `who` names it for all of them.
+/// Returns a line without the prefix that names its writer, which `who` names for all of the lines.
 std::string_view saying_of(std::string_view line) {
   constexpr std::string_view kInfo = "NCCL INFO ", kWarn = "NCCL WARN ";
   const std::size_t info = line.find(kInfo);

@@ -19,9 +19,9 @@ namespace {
 
 using report::Page;
 
-constexpr std::size_t kLanes =
-    128;  ///< beyond it: culprits, the ranks that they wait for, then the first ones
-constexpr std::size_t kCalls = 24;  ///< of a lane: the newest
+/// Maximum ranks; shows culprits, the ranks that they wait for, and then the first ranks
+constexpr std::size_t kLanes = 128;
+constexpr std::size_t kCalls = 24;  ///< maximum calls per rank: the newest
 constexpr int kBox = 34;
 constexpr int kHeight = 18;
 constexpr int kLeft = 70;
@@ -31,7 +31,7 @@ constexpr std::string_view kStyle =
 .n{fill:#000}.c{font-weight:bold}.k{display:inline-block;width:12px;height:12px;margin-right:4px}
 )";
 
-// Colours that do not rely on red and green; waiting calls also have a thick border, so that colour is not all.
+// Colours that do not require distinguishing red and green; waiting calls also have a thick border.
 constexpr const char* kColours[] = {"#4477aa", "#66ccee", "#228833", "#ccbb44",
                                     "#ee6677", "#aa3377", "#bbbbbb", "#999933"};
 
@@ -92,7 +92,7 @@ std::string legend(const Examination& all) {
   return out + "</p>\n";
 }
 
-/// "Rank 1 hung the job at send 17 (confidence 0.69)"
+/// Returns a heading such as "Rank 1 hung the job at send 17 (confidence 0.69)".
 std::string heading(const Explanation& best) {
   if (best.kind == Kind::NotAHang) {
     return fmt::format("The job does not hang (confidence {:.2f})", best.confidence);

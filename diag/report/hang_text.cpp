@@ -15,15 +15,15 @@
 namespace ringside::hang {
 namespace {
 
-constexpr std::size_t kRows = 40;    ///< of the table: what a screen holds
-constexpr std::size_t kFrames = 12;  ///< of a stack
+constexpr std::size_t kRows = 40;    ///< rows of the table that fit on a screen
+constexpr std::size_t kFrames = 12;  ///< frames of a stack
 constexpr std::size_t kOthers = 4;
 
 std::string folded(const std::vector<int>& ranks) {
   return ranks.empty() ? "none" : fold_ranks(ranks);
 }
 
-/// A name, a path or a line that comes from a file, as part of a line of the report.
+/// Returns a name, a path or a line from a file, for use in a line of the report.
 std::string shown(std::string text) {
   std::replace(text.begin(), text.end(), '\t', ' ');
   return one_line(text);
@@ -90,14 +90,14 @@ std::string read_text(const Examination& all) {
                                     [](const RankDump& dump) { return dump.version == "trace"; });
   int stacks = 0;
   for (const ProcessStack& one : all.facts.stacks) stacks += one.count;
-  // The highest rank that a line names is not the size of the job.
+  // The highest rank that a line names is not evidence of the job's size.
   const std::string ranks = is_world_known(*all.job, all.facts)
                                 ? fmt::format("{} of {} ranks", dumps, all.job->world())
                                 : fmt::format("{} ranks", dumps);
   std::string out =
       fmt::format("\nread: {} of {}, {}{} lines of logs\n", is_trace ? "traces" : "dumps", ranks,
                   stacks > 0 ? fmt::format("{} stacks, ", stacks) : "", all.facts.lines);
-  // With dumps the logs are extra, and most of their lines are the program's own.
+  // With dumps, the logs are additional, and most of their lines are the program's own.
   if (dumps == 0 && all.facts.unread > 0 && all.verdict.best.confidence < 0.8) {
     out += fmt::format("  {} of {} lines not understood\n", all.facts.unread, all.facts.lines);
   }
@@ -116,8 +116,8 @@ std::string read_text(const Examination& all) {
   return out;
 }
 
-/// The ranks that exist by some evidence. The highest rank that lines name is not the size of the job, so lower ranks
-/// may not exist.
+/// Returns the ranks that exist by some evidence. The highest rank that lines name is not the job's size, so lower
+/// ranks may not exist.
 std::vector<bool> known_ranks(const Examination& all) {
   const Job& job = *all.job;
   const auto world = static_cast<std::size_t>(job.world());

@@ -14,7 +14,7 @@ constexpr std::string_view kHead =
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 )";
 
-/// Fields, cards by severity, tables with bars.
+/// Styles of fields, of cards by severity, and of tables with bars.
 constexpr std::string_view kStyle = R"(
 :root{color-scheme:light dark;--ink:#222;--soft:#5c5c5c;--page:#fff;--card:#f6f6f6;--code:#ebebeb;--line:#d8d8d8;
 --error:#b3202a;--warn:#9a5b00;--info:#5c5c5c;--bar:#4a7db5}

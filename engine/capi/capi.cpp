@@ -33,7 +33,7 @@ std::unique_ptr<rsComm> handle_of(const rsComm& parent, bool is_blocking) {
   return made;
 }
 
-/// The handle's mutex is held, or no other thread has the handle yet.
+/// Stores the communicator in the handle. The caller holds the handle's mutex, or no other thread has the handle yet.
 void put_in(rsComm& handle, std::unique_ptr<runtime::Communicator> part) {
   handle.nranks = part->nranks();
   handle.rank = to_int(part->rank());
@@ -41,12 +41,12 @@ void put_in(rsComm& handle, std::unique_ptr<runtime::Communicator> part) {
   if (handle.is_aborted) handle.ready->abort({ErrorCode::Aborted, "it was aborted"});
 }
 
-/// Null: this rank is in no part.
+/// Makes a part of a communicator. Null: this rank is in no part.
 using MakePart =
     std::function<Result<std::unique_ptr<runtime::Communicator>>(runtime::Communicator& parent)>;
 
-/// Makes the part on a thread of its own, when those that were begun before it are there.
-/// part  what it goes into, or null
+/// Makes the part on its own thread, after the parts whose making began earlier.
+/// part  handle that receives the communicator, or null
 void begin_part(rsComm& parent, rsComm* part, MakePart make) {
   std::optional<CommunicatorInUse> target;
   if (part != nullptr) {
@@ -79,7 +79,7 @@ void begin_part(rsComm& parent, rsComm* part, MakePart make) {
       });
 }
 
-/// What split and shrink have in common.
+/// The common steps of split and shrink.
 /// is_in_it  whether this rank will be in a part
 rsResult_t make_part(rsComm_t comm, rsComm_t* newcomm, const rsConfig_t* config, bool is_in_it,
                      const MakePart& make) noexcept {
@@ -154,7 +154,7 @@ Status create_op(rsRedOp_t* op, const void* scalar, rsDataType_t type,
   return {};
 }
 
-/// What the calls have in common; `fill` adds what is theirs.
+/// The common steps of all calls; `fill` adds the fields of one collective.
 template <typename Fill>
 rsResult_t call(Collective collective, size_t count, rsDataType_t type, rsComm_t comm,
                 rsStream_t stream, Fill&& fill) noexcept {
@@ -175,7 +175,7 @@ rsResult_t call(Collective collective, size_t count, rsDataType_t type, rsComm_t
   });
 }
 
-/// Sends and receives list their one transfer.
+/// A send or a receive is a list of one transfer.
 template <typename Fill>
 rsResult_t message(Collective collective, size_t count, rsDataType_t type, int peer, rsComm_t comm,
                    rsStream_t stream, Fill&& fill) noexcept {
@@ -283,7 +283,7 @@ rsResult_t rsCommFinalize(rsComm_t comm) {
     };
     if (comm->is_blocking) return do_with_group(comm, finish);
     comm->ending = std::jthread([comm, finish] {
-      // rsCommGetAsyncError() reports what goes wrong.
+      // Errors are reported by rsCommGetAsyncError().
       static_cast<void>(guarded(finish));
       const std::lock_guard lock(comm->mutex);
       comm->is_ending = false;

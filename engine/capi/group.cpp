@@ -16,7 +16,7 @@ struct HeldJob {
 struct Group {
   int depth = 0;
   CallGroup calls;
-  std::list<CommunicatorInUse> held;  ///< those of the calls
+  std::list<CommunicatorInUse> held;  ///< the communicators of `calls`
   std::list<HeldJob> jobs;
 };
 thread_local Group group;
@@ -30,7 +30,7 @@ Status run_jobs_concurrently(const std::list<HeldJob>& jobs) {
     for (const HeldJob& one : jobs) {
       Status& status = done.emplace_back();
       threads.emplace_back([&one, &status] {
-        // What is thrown cannot leave a thread.
+        // An exception must not leave a thread.
         const rsResult_t thrown = guarded([&]() -> Status {
           status = one.job();
           return {};
@@ -50,7 +50,7 @@ void begin_group() { ++group.depth; }
 Status end_group() {
   if (group.depth == 0) {
     return Error{ErrorCode::InvalidArgument, "rsGroupEnd() without rsGroupStart()",
-                 "call that first"};
+                 "call rsGroupStart() first"};
   }
   if (--group.depth > 0) return {};
   Group mine = std::exchange(group, {});

@@ -5,8 +5,8 @@
 #include "engine/capi/handles.h"
 #include "engine/runtime/call_group.h"
 
-/// The jobs and calls between rsGroupStart() and rsGroupEnd(), per thread. A job is work that has to meet the other
-/// ranks. Private to this folder.
+/// The jobs and calls between rsGroupStart() and rsGroupEnd(), per thread. A job is work that needs the other ranks.
+/// Private to this folder.
 
 namespace ringside {
 
@@ -21,9 +21,11 @@ Status end_group();
 
 /// Runs a job at once or, in a group, at its end, so that one thread can act for several ranks.
 /// comm  the communicator of the job
+/// errors  those of the job if it ran; in a group, end_group() returns them
 Status do_with_group(const rsComm* comm, Job job);
 
 /// Enqueues a call at once or, in a group, at its end.
+/// errors  as CallGroup::launch(); in a group, end_group() returns them
 Status call_with_group(const CommunicatorInUse& communicator, const CallStream& stream,
                        CollectiveCall call);
 

@@ -57,7 +57,7 @@ Result<CommunicatorInUse> communicator_of(rsComm_t comm) {
     std::unique_lock lock(comm->mutex);
     comm->made.wait(lock, [comm] { return !comm->is_making; });
   }
-  // Only the holder of this mutex resets it, so it stays while it is waited for; others may abort it.
+  // Only the holder of this mutex resets the pointer, so it stays valid during the wait; other threads may abort it.
   const std::lock_guard waiting(comm->waiting);
   if (comm->pending) {
     auto made = comm->pending->take();

@@ -26,8 +26,8 @@
 
 struct rsStream {
   ringside::HostStream queue;
-  std::optional<ringside::DeviceStream> device =
-      {};  ///< it represents this one, and `queue` is not used
+  /// If set, this handle represents it, and `queue` is unused
+  std::optional<ringside::DeviceStream> device = {};
 };
 
 /// A communicator, which may still be in the making.
@@ -54,17 +54,18 @@ struct rsComm {
   std::map<int, PreMulSum> ops;  ///< by their numbers
   int next_op = rsNumOps;
   bool is_aborted = false, is_finalized = false, is_ending = false;
-  bool is_making = false;        ///< a non-blocking split: `parts` of its parent is making it
-  std::condition_variable made;  ///< it is made, or has failed
+  bool is_making = false;        ///< a non-blocking split: the parent's `parts` is making it
+  std::condition_variable made;  ///< signalled when it is made, or has failed
   int users = 0;  ///< number of functions that use it; it is not freed before they return
-  std::condition_variable unused;  ///< there are none any more
+  std::condition_variable unused;  ///< signalled when `users` is 0
   std::jthread ending;             ///< thread of a non-blocking finalize
-  ringside::HostStream parts;  ///< makes parts of this one, in their order; its end waits for that
+  /// Makes parts of this communicator in order; its destructor waits for them
+  ringside::HostStream parts;
 };
 
 namespace ringside {
 
-/// What rsGetLastError() returns on this thread.
+/// The result of rsGetLastError() on this thread.
 extern thread_local std::string last_error;
 
 /// Stores the error's text for rsGetLastError().  returns  the matching rsResult_t

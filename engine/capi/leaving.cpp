@@ -12,7 +12,7 @@ void Leaving::add(rsComm_t comm) {
   std::erase_if(all_, [](const One& one) { return one.is_gone.load(); });
   One& one = all_.emplace_back();
   one.thread = std::jthread([comm, &one] {
-    // Where another rank breaks it instead, that is an end, too.
+    // If another rank breaks the communicator meanwhile, that also ends it.
     static_cast<void>(guarded([comm]() -> Status {
       RINGSIDE_TRY(const CommunicatorInUse use, communicator_of(comm));
       comm->parts.synchronize();

@@ -9,8 +9,8 @@
 
 namespace ringside {
 
-/// Communicators that were destroyed without finalize. Each waits on a thread until the other ranks destroy theirs,
-/// too; otherwise they would report this rank as dead.
+/// Communicators that were destroyed without finalize. Each waits on a thread until the other ranks destroy theirs as
+/// well; otherwise they would report this rank as dead.
 class Leaving {
  public:
   /// Returns the object of this process. Its destructor waits for all communicators.

@@ -1,4 +1,4 @@
-// Memory that the ranks of a host read and write in place, and what is registered of it.
+// Memory that the ranks of a host read and write in place, and its registration.
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include "engine/capi/handles.h"
 #include "engine/transport/shm/shared_memory.h"
 
-/// Memory that was registered. Hosts find it without.
+/// A registered range of memory. The ranks of a host find such ranges without this object.
 struct rsWindow {
   rsComm_t comm = nullptr;
   int number = 0;  ///< Communicator::register_buffer()
@@ -22,7 +22,7 @@ struct rsWindow {
 namespace ringside {
 namespace {
 
-/// Whether the bytes lie in memory of rsMemAlloc().
+/// Returns whether the bytes lie in memory from rsMemAlloc().
 bool is_shared(const void* place, size_t size) {
   const auto region = find_shared(place);
   if (region == nullptr) return false;
@@ -35,7 +35,7 @@ Error not_shared() {
           "allocate it so; calls take any memory, and read that one in place"};
 }
 
-/// All ranks say what they register before any of them returns.
+/// Every rank announces its registration before any rank returns.
 Status register_window(rsComm_t comm, void* buff, size_t size, rsWindow_t* win) {
   if (win == nullptr)
     return Error{ErrorCode::InvalidArgument, "win is null", "pass the address of a rsWindow_t"};
@@ -65,7 +65,7 @@ Status register_window(rsComm_t comm, void* buff, size_t size, rsWindow_t* win) 
   return {};
 }
 
-/// What rsMemAlloc() has given.
+/// The allocations that rsMemAlloc() returned.
 class Allocations {
  public:
   Status allocate(void** place, size_t size) {

@@ -18,7 +18,7 @@ int pow2_up(int number) {
   return static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::max(number, 1))));
 }
 
-/// NCCL lowers the least to the most where they contradict each other.
+/// If the minimum exceeds the maximum, NCCL lowers the minimum.
 int most_ctas(const ChannelParameters& parameters) {
   return parameters.max_ctas.value_or(parameters.rules.counts.max_channels);
 }
@@ -26,13 +26,13 @@ int least_ctas(const ChannelParameters& parameters) {
   return std::min(parameters.min_ctas.value_or(1), most_ctas(parameters));
 }
 
-/// New channels repeat the old ones from the first on.
+/// Grows the list to `count` channels by repeating the existing channels in order.
 void grow(std::vector<int>& channels, std::size_t count) {
   const std::size_t old = channels.size();
   while (channels.size() < count) channels.push_back(channels[channels.size() - old]);
 }
 
-/// NVLS channels where no setting gives a number.
+/// Returns the number of NVLS channels if no setting gives one.
 int default_nvls_channels(const CommShape& shape, NvlsChannels rule) {
   constexpr int kHopper = 16;
   if (shape.min_cc < 100 || rule == NvlsChannels::Fixed) return kHopper;
@@ -44,7 +44,8 @@ bool is_in_table(const CommShape& shape, NvlsChannels rule) {
   return rule == NvlsChannels::ByNics && shape.min_cc >= 100 && shape.nnodes > 1;
 }
 
-/// Fast links need four channels for each searched one where a node has few ranks.
+/// Returns whether the channels are doubled a second time: nodes with fast links need more channels than the
+/// search finds.
 bool is_doubled(const CommShape& shape, std::size_t count, const CountRules& rules) {
   if (shape.nnodes == 1 || shape.graph(GraphId::Ring).bw_intra <= 45) return false;
   const bool is_hopper = shape.min_cc == 90;
@@ -59,8 +60,8 @@ bool is_doubled(const CommShape& shape, std::size_t count, const CountRules& rul
   return false;
 }
 
-/// Blackwell and later across nodes: by size of the nodes, NICs and the way to them.
-/// A tree_chunk of 0 leaves the general rule.
+/// Returns the NVLS sizes of Blackwell and later GPUs across nodes, by node size, number of NICs and path to
+/// them. If tree_chunk is 0, the general rule applies.
 NvlsSizes tabled_nvls_sizes(const CommShape& shape) {
   const int ppn = shape.min_local_ranks;
   const float nic = shape.min_net_bw;
@@ -88,7 +89,8 @@ int default_p2p_chunk(const CommShape& shape, const ChannelParameters& parameter
   return parameters.p2p_pci_chunk.value_or(128 * kKiB);
 }
 
-/// What the ranks of a node ask for without looking at rates: the least over their peers.
+/// Returns the number of channels per peer that the ranks of a node request without regard to rates: the
+/// minimum over their peers.
 /// source  NCCL 2.18 .. 2.28 graph/paths.cc: ncclTopoComputeP2pChannels
 int asked_per_peer(const CommShape& shape, const ChannelParameters& parameters, int nchannels) {
   int fewest = std::min(nchannels, shape.p2p_channels_per_peer);
@@ -103,7 +105,8 @@ int asked_per_peer(const CommShape& shape, const ChannelParameters& parameters, 
   return std::min(fewest, across);
 }
 
-/// Across nodes a block serves 8 peers at once: so many channels a peer that all are served.
+/// Across nodes, a block serves 8 peers concurrently. Returns the number of channels per peer with which all
+/// peers are served.
 int fitting_per_peer(const CommShape& shape, const ChannelParameters& parameters, int per_peer,
                      int nchannels) {
   const CountRules& rules = parameters.rules.counts;
@@ -133,7 +136,7 @@ std::vector<int> repeated_channels(const CommShape& shape, const ChannelParamete
   if (is_doubled(shape, channels.size(), parameters.rules.counts)) {
     grow(channels, 2 * channels.size());
   }
-  // The most first: with both limits, the first channels are repeated.
+  // The maximum is applied first: if both limits are set, the first channels are repeated.
   const int most = std::min(parameters.max_channels.value_or(parameters.rules.counts.max_channels),
                             most_ctas(parameters));
   const int least = std::max(parameters.min_channels.value_or(0), least_ctas(parameters));

@@ -14,7 +14,7 @@ struct Channels {
 
   /// A rank's neighbours in a tree: its parent and its children.
   struct TreePlace {
-    Rank parent = kNoRank;            ///< kNoRank: this is the root, or the rank is not in the tree
+    Rank parent = kNoRank;            ///< kNoRank: the rank is the root, or is not in the tree
     std::vector<Rank> children = {};  ///< the chain within the node first
     friend bool operator==(const TreePlace&, const TreePlace&) = default;
   };

@@ -6,7 +6,8 @@
 namespace ringside {
 namespace {
 
-/// A head sees itself first, every other rank the heads as they are.
+/// Returns the heads in the order that `rank` uses: a head lists itself first, every other rank keeps the
+/// given order.
 std::vector<Rank> as_seen_by(Rank rank, std::vector<Rank> heads) {
   const auto own = std::ranges::find(heads, rank);
   if (own != heads.end()) std::ranges::rotate(heads, own);

@@ -15,9 +15,9 @@ struct CommShape {
   int nranks = 1, nnodes = 1;
   int min_local_ranks = 1, max_local_ranks = 1;   ///< ranks of the smallest and of the largest node
   int min_cc = 0, max_cc = 0;                     ///< compute capability, 10 x major + minor
-  CpuArch cpu_arch = CpuArch::Unknown;            ///< of all hosts: Mixed where they differ
+  CpuArch cpu_arch = CpuArch::Unknown;            ///< common to all hosts; Mixed if they differ
   CpuVendor cpu_vendor = CpuVendor::Unknown;      ///< the same
-  CpuArch own_cpu_arch = CpuArch::Unknown;        ///< of rank 0's host; Unknown: as cpu_arch
+  CpuArch own_cpu_arch = CpuArch::Unknown;        ///< that of rank 0's host; Unknown: as cpu_arch
   CpuVendor own_cpu_vendor = CpuVendor::Unknown;  ///< the same
 
   std::array<GraphSummary, kGraphs> graphs;  ///< merged over the ranks, by GraphId
@@ -32,7 +32,7 @@ struct CommShape {
   bool has_nvls = false;
   int nvls_chunk = 0, nvls_tree_chunk = 0;  ///< bytes
   bool has_collnet = false, has_collnet_chain = false;
-  int collnet_heads = 0;  ///< of CollNetDirect
+  int collnet_heads = 0;  ///< number of heads of CollNetDirect
   int collnet_depth = 0;  ///< depth of CollNetDirect: 2 if a node has several ranks, else 1
 
   int p2p_channels = 0, p2p_channels_per_peer = 0;

@@ -11,7 +11,7 @@
 namespace ringside {
 namespace {
 
-/// Every number 0 .. count - 1 once.
+/// Returns whether each number from 0 to count - 1 occurs exactly once.
 bool is_permutation_of(const std::vector<int>& numbers, int count) {
   if (static_cast<int>(numbers.size()) != count) return false;
   std::vector<bool> seen(numbers.size());
@@ -22,7 +22,8 @@ bool is_permutation_of(const std::vector<int>& numbers, int count) {
   return true;
 }
 
-/// Holds for each report and for the ranks, it holds for every ring and tree that is made of them.
+/// Asserts that a node's report is consistent. Every ring and tree is built from reports and ranks that
+/// passed this check.
 void check_report(const NodeReport& report) {
   for (const GraphId id : {GraphId::Ring, GraphId::Tree, GraphId::CollNetChain}) {
     const Graph& graph = report.graphs[id];
@@ -74,7 +75,7 @@ void size_shape(CommShape& shape, const ChannelParameters& parameters) {
   shape.p2p_chunk = p2p.chunk;
 }
 
-/// From what was laid to the channels that the job uses: what repeats another one is copied.
+/// Maps the channels that were built to the channels that the job uses; repeated channels are copies.
 template <typename Lane>
 void repeat_channels(std::vector<Lane>& lanes, const std::vector<int>& repeated) {
   const std::size_t laid = lanes.size();

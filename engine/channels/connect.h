@@ -17,7 +17,7 @@ struct NodeReport {
   Graphs graphs;  ///< GPU indices count within the node
   int nranks = 0;
   int min_cc = 0, max_cc = 0;
-  CpuArch cpu_arch = CpuArch::Unknown;  ///< of the first CPU
+  CpuArch cpu_arch = CpuArch::Unknown;  ///< architecture of the node's first CPU
   CpuVendor cpu_vendor = CpuVendor::Unknown;
   bool has_nvswitch = false;
   bool is_all_nvlink = false;      ///< NVLink connects every pair of its GPUs

@@ -39,8 +39,8 @@ struct GraphSummary {
 /// A summary and its channels.
 struct Graph : GraphSummary {
   std::vector<std::vector<int>> intra;  ///< [channel][position] = GPU index; NVLS: only the head
-  std::vector<std::array<int, 2>> inter =
-      {};  ///< [channel] = net indices {in, out}; empty on one node
+  /// [channel] = net indices {in, out}; empty on one node
+  std::vector<std::array<int, 2>> inter = {};
 };
 
 /// One graph of each kind, indexed by GraphId.

@@ -14,7 +14,7 @@
 namespace ringside {
 namespace {
 
-constexpr double kMaxSpeed = 5000;  ///< GB/s; no path of a system has more
+constexpr double kMaxSpeed = 5000;  ///< GB/s; larger than the rate of any path
 
 class Reader {
  public:
@@ -131,7 +131,8 @@ class Reader {
                        fmt::format("this node has {}", system_.count(NodeKind::Net)));
   }
 
-  /// On one host by its NVML index, so that a file serves every host; over several by rank.
+  /// In a job on one host, a GPU is named by its NVML index, so that one file serves every host; in a job on
+  /// several hosts, by its rank.
   Result<int> find_gpu(const XmlElement& element) const {
     RINGSIDE_TRY(const std::uint64_t dev, element.hex("dev", "0x0"));
     const bool by_rank = system_.nhosts > 1;

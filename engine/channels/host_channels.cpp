@@ -14,7 +14,8 @@ TreePlace& place_of(std::vector<TreePlace>& tree, Rank rank) {
   return tree[static_cast<std::size_t>(to_int(rank))];
 }
 
-/// Joins the first ranks of the groups by one of the two trees, and each group as a chain behind them.
+/// Builds a tree over all ranks: one of the two trees joins the first ranks of the groups, and the other
+/// ranks of each group form a chain behind its first rank.
 std::vector<TreePlace> tree_over(const Groups& groups, std::size_t parity, int nranks) {
   std::vector<TreePlace> tree(static_cast<std::size_t>(nranks));
   const auto top = [&](int group) { return groups[static_cast<std::size_t>(group)].front(); };
@@ -42,7 +43,7 @@ Groups nodes_of(int nranks, int ranks_per_node) {
   return nodes;
 }
 
-/// [head][node]: the ranks that have the same place on their nodes.
+/// Returns, for each head, the ranks that have the same position on their nodes: [head][node].
 Groups rails_of(const Groups& nodes) {
   const auto heads = std::min(nodes.back().size(), static_cast<std::size_t>(kMaxHeads));
   Groups rails(heads);

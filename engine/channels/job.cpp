@@ -13,14 +13,14 @@ namespace {
 
 constexpr int kMaxRanks = 131072;
 
-/// The nodes of one domain of hosts, found once for all domains of the same hosts.
+/// The nodes of one NVLink domain. All domains with the same hosts share one.
 struct Domain {
-  std::vector<int> reports;             ///< index of each node's report
-  std::vector<std::vector<int>> ranks;  ///< of each node, from the domain's first rank on
+  std::vector<int> reports;             ///< [node]: index of its report
+  std::vector<std::vector<int>> ranks;  ///< [node]: its ranks, counted from the domain's first rank
   int nranks = 0;
 };
 
-/// Which run each host of the job comes from.
+/// Returns, for each host of the job, the index of its run in `hosts`.
 Result<std::vector<int>> list_hosts(const JobHosts& hosts) {
   std::int64_t nranks = 0;
   for (const auto& [host, count] : hosts.runs) {
@@ -51,7 +51,7 @@ int count_ranks(const JobHosts& hosts, const std::vector<int>& list) {
   return static_cast<int>(nranks);
 }
 
-/// Builds and searches the nodes of one domain, which begins at `first_rank`.
+/// Builds and searches the nodes of the domain whose first rank is `first_rank`.
 Result<Domain> explore(Job& job, const JobHosts& hosts, const std::vector<int>& runs,
                        int first_rank, int nranks, const TopologyParameters& topology,
                        const ChannelParameters& channels) {

@@ -7,7 +7,7 @@ namespace {
 
 using TreePlace = Channels::TreePlace;
 
-/// The GPUs at which a node's chain meets the tree over the nodes.
+/// The GPUs of a node's chain that are connected to the tree over the nodes.
 struct Joints {
   int parent = 0;
   std::array<int, 2> children{};

@@ -6,8 +6,9 @@
 namespace ringside {
 namespace {
 
-/// Differences are kept to a thousandth of a GB/s, so that taking and giving back returns to the same.
-/// Rounds halves away from zero as std::round does; written out because it is what a search does most.
+/// Rounds differences to a thousandth of a GB/s, so that subtracting and adding back restores the value.
+/// Halves round away from zero, as with std::round, which is not called because a search spends most of its
+/// time here.
 void subtract(float& left, float speed) {
   const double thousandths = static_cast<double>((left - speed) * 1000);
   const auto rounded = static_cast<std::int64_t>(thousandths + (thousandths < 0 ? -0.5 : 0.5));
@@ -44,7 +45,7 @@ LinkBudget::LinkBudget(const System& system, const SearchRules& rules) : system_
   for (const NetInfo& net : system.nets) nets_.push_back(net.bandwidth);
 }
 
-/// What PCI links of the path carry for a stream of `speed`.
+/// Returns the rate that a stream of `speed` uses on the PCI links of the path.
 float LinkBudget::pci_speed(const Path& path, NodeKind start, float speed) const {
   if (path.type != PathType::Phb || start != NodeKind::Gpu) return speed;
   const bool is_intel = std::any_of(path.links.begin(), path.links.end(), [&](LinkId id) {

@@ -36,7 +36,7 @@ class LinkBudget {
   /// The bandwidth that a stream takes from the reverse direction of a link.
   enum class Backward : std::uint8_t { Nothing, EighthUnlessFromGpu, All };
   struct LinkState {
-    float left;
+    float left;  ///< bandwidth not yet assigned, GB/s
     LinkId reverse;
     bool is_pci;
     bool is_endless;  ///< the link can never be full: between a GPU and its silicon

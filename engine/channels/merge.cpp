@@ -9,9 +9,9 @@
 namespace ringside {
 namespace {
 
-constexpr int kMostDirectRanks = 8;  ///< of a node; source  NCCL_MAX_DIRECT_ARITY + 1
+constexpr int kMostDirectRanks = 8;  ///< per node; source  NCCL_MAX_DIRECT_ARITY + 1
 
-/// Pattern, latency and hops stay as rank 0's node has them: NCCL does not exchange them.
+/// Pattern, latency and hops keep the values of rank 0's node, because NCCL does not exchange them.
 void merge_graph(GraphSummary& merged, const GraphSummary& other) {
   merged.nchannels = std::min(merged.nchannels, other.nchannels);
   merged.same_channels = merged.same_channels && other.same_channels;
@@ -48,7 +48,7 @@ CommShape shape_of(const NodeReport& report) {
   return shape;
 }
 
-/// has_nvswitch and is_all_direct_p2p are not exchanged either: they stay as rank 0 sees them.
+/// NCCL does not exchange has_nvswitch and is_all_direct_p2p either: they keep rank 0's values.
 void merge_report(CommShape& shape, const NodeReport& report) {
   for (std::size_t id = 0; id < shape.graphs.size(); ++id) {
     merge_graph(shape.graphs[id], report.graphs.by_id[id]);
@@ -67,7 +67,7 @@ void merge_report(CommShape& shape, const NodeReport& report) {
   shape.min_net_bw = std::min(shape.min_net_bw, report.min_net_bw);
 }
 
-/// What a release does not exchange stays as rank 0's node has it.
+/// Keeps the values of rank 0's node for everything that the release does not exchange.
 void keep_own(CommShape& shape, const NodeReport& own, const CountRules& rules) {
   if (rules.capability_is_own) {
     shape.min_cc = own.min_cc;
@@ -97,7 +97,7 @@ Status check_nets(const JobView& job, const ChannelParameters& parameters) {
   return {};
 }
 
-/// What the job as a whole uses of what every node found.
+/// Decides which features the whole job uses, from the features that each node found.
 void decide_features(CommShape& shape, const JobView& job, const ChannelParameters& parameters) {
   GraphSummary& ring = shape.graphs[static_cast<std::size_t>(GraphId::Ring)];
   GraphSummary& tree = shape.graphs[static_cast<std::size_t>(GraphId::Tree)];

@@ -12,7 +12,7 @@ void append_new(std::vector<int>& list, int net) {
   if (std::find(list.begin(), list.end(), net) == list.end()) list.push_back(net);
 }
 
-/// A GPU's picks for channels 0, 1, ... until they begin again.
+/// Lists the NICs that a GPU picks for channels 0, 1, ..., up to the first repetition.
 std::vector<int> list_picks(const System& system, int gpu, const TopologyParameters& parameters) {
   std::vector<int> picks;
   for (int channel = 0; channel < parameters.rules.max_channels; ++channel) {

@@ -37,7 +37,7 @@ class NetCandidates {
   [[nodiscard]] std::vector<int> select(int gpu, PathType worst) const;
 
   const System& system_;
-  int most_;                                 ///< of NCCL_NETDEVS_POLICY=MAX:k
+  int most_;                                 ///< k of NCCL_NETDEVS_POLICY=MAX:k
   std::vector<std::vector<int>> preferred_;  ///< by GPU, in the order of channels 0, 1, ...
   bool is_interleaved_;  ///< the first choice of all GPUs before the second of any
   std::vector<std::optional<std::vector<int>>> known_;  ///< [(gpu + 1) x path types + worst]

@@ -7,12 +7,12 @@
 namespace ringside {
 namespace {
 
-/// What speaks for a GPU as the next one, by priority. Bandwidths count in whole GB/s.
+/// The criteria for the next GPU of a walk, most important first. Bandwidths count in whole GB/s.
 struct Score {
   int gpu = 0;
-  int net_bandwidth = 0, pci_left = 0, net_hops = 0;  ///< kept 0 where the NIC does not matter
+  int net_bandwidth = 0, pci_left = 0, net_hops = 0;  ///< 0 if the NIC does not matter
   int bandwidth = 0, hops = 0;
-  int distance = 0;  ///< in index
+  int distance = 0;  ///< difference of the GPU indices
 
   [[nodiscard]] bool is_before(const Score& other) const {
     if (net_bandwidth != other.net_bandwidth) return net_bandwidth > other.net_bandwidth;
@@ -74,7 +74,7 @@ Walk::GpuList Walk::all_next_gpus(int gpu, int position, int back_to_net) const 
   const std::span<Score> scores{all.data(), count};
   std::sort(scores.begin(), scores.end(),
             [](const Score& a, const Score& b) { return a.is_before(b); });
-  // While the way back to the NIC lies further on, equals are tried farthest first.
+  // As long as the path must later return to the NIC, equal candidates are tried farthest first.
   const bool is_later = back_to_net >= 0 && back_to_net != position + 1;
   if (is_later && are_equally_near(scores)) std::reverse(scores.begin(), scores.end());
 
@@ -83,7 +83,7 @@ Walk::GpuList Walk::all_next_gpus(int gpu, int position, int back_to_net) const 
   return next;
 }
 
-/// A switch serves few peers best: the neighbours by index.
+/// A switch serves a small number of peers best, so the walk goes to the neighbours by index.
 Walk::GpuList Walk::neighbours_over_switch(int gpu) const {
   const int after = (gpu + 1) % ngpus();
   const int before = (gpu + ngpus() - 1) % ngpus();

@@ -5,7 +5,7 @@
 namespace ringside {
 namespace {
 
-/// Each head's tree joins the ranks that have its number on the nodes.
+/// Joins each head's tree: it contains the ranks that have the head's position on their nodes.
 void join_heads(const std::vector<Rank>& heads, std::size_t parity,
                 std::vector<Channels::TreePlace>& places) {
   const int nnodes = static_cast<int>(heads.size());

@@ -8,8 +8,8 @@ namespace {
 constexpr int kMostChannels = 64;  // NCCL's MAXCHANNELS
 constexpr int kMostRanks = 65536;
 constexpr int kMostBytes = 1 << 30;
-constexpr int kLeastChunk = 512;    // one grain of the simple protocol
-constexpr int kLeastBuffer = 4096;  // 8 steps of one such grain
+constexpr int kLeastChunk = 512;    // smallest unit of the simple protocol
+constexpr int kLeastBuffer = 4096;  // 8 steps of that unit
 constexpr int kLeastLl128 = 16384;  // 8 steps of one warp's 16 lines of 128 bytes
 
 constexpr std::array<std::string_view, 29> kVariables{"NCCL_BUFFSIZE",
@@ -42,7 +42,7 @@ constexpr std::array<std::string_view, 29> kVariables{"NCCL_BUFFSIZE",
                                                       "NCCL_P2P_PER_CHANNEL_NET_BW",
                                                       "NCCL_UNPACK_DOUBLE_NCHANNELS"};
 
-/// Reads variables one after the other and keeps the first Error.
+/// Reads variables and keeps the first Error.
 class Reader {
  public:
   explicit Reader(const Environment& environment) : environment_(environment) {}
@@ -76,7 +76,7 @@ class Reader {
   Status status_;
 };
 
-/// The old names first, so that the new ones win.
+/// Reads the old names first, so that the new names override them.
 void read_channel_limits(Reader& reader, ChannelParameters& parameters) {
   reader.read("NCCL_MIN_NRINGS", 0, kMostChannels, parameters.min_channels);
   reader.read("NCCL_MIN_NCHANNELS", 0, kMostChannels, parameters.min_channels);

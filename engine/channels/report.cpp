@@ -12,8 +12,8 @@ namespace ringside {
 namespace {
 
 constexpr int kMulticastFrom = 90;  ///< compute capability that has NVLink multicast
-constexpr int kChannelsToLocal =
-    2;  ///< for a peer of the node beyond PCI; source  NCCL graph/paths.cc
+/// For a peer of the node whose path leaves the PCI bus; source  NCCL graph/paths.cc
+constexpr int kChannelsToLocal = 2;
 constexpr int kChannelsWithoutNic = 2;
 
 bool has_nvls(const System& system, const ChannelParameters& channels) {
@@ -26,7 +26,7 @@ bool has_nvls(const System& system, const ChannelParameters& channels) {
                      [](const GpuInfo& gpu) { return gpu.sm >= kMulticastFrom; });
 }
 
-/// The NICs that a GPU uses one after the other, as far as they are needed to fill its way to the host.
+/// The NICs that a GPU uses alternately: as many as are needed to fill its path to the host.
 struct NetsOfGpu {
   int count = 0;
   float total = 0, narrowest = 0;  ///< GB/s
@@ -59,7 +59,7 @@ int channels_to_peer(const System& system, int gpu, int peer, const TopologyRule
   return 2 * std::max(1, static_cast<int>(path.bandwidth / link));
 }
 
-/// How many NICs fill the GPU's link to its CPU; none where it hangs on a switch.
+/// Returns how many NICs fill the GPU's link to its CPU; 0 if the GPU is attached to a switch.
 /// source  NCCL 2.20 .. 2.28 graph/paths.cc: getLocalNetCountByBw
 int nets_for_cpu_link(const System& system, int gpu) {
   float link_speed = 0;
@@ -84,7 +84,7 @@ int channels_to_network(const NetsOfGpu& nets, const ChannelParameters& channels
   return std::max(nets.count, (static_cast<int>(nets.total) + each - 1) / each);
 }
 
-/// The least bandwidth of all NICs; 0 without any, and for a rank alone.
+/// Returns the smallest bandwidth of all NICs; 0 if there is no NIC, or only one rank.
 /// source  NCCL 2.29 init.cc
 float narrowest_wire(const System& system) {
   const bool is_alone = !system.is_inter && system.count(NodeKind::Gpu) == 1;

@@ -6,7 +6,7 @@
 namespace ringside {
 namespace {
 
-/// Does an odd node use the other ring's way?
+/// Returns whether an odd node uses the path of the other ring of its pair.
 bool is_swapped(const JobView& job, const CommShape& shape, int node, RingSwap swap) {
   const int merged = shape.graph(GraphId::Ring).cross_nic;
   switch (swap) {

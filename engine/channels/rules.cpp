@@ -85,7 +85,7 @@ Status read_count_rules(YamlKeys keys, CountRules& rules) {
 }  // namespace
 
 Result<ChannelRules> load_channel_rules(std::string_view version) {
-  // The members say what it does; of its file there is nothing to read.
+  // The default member values describe the base release, so its file is not read.
   if (version == kBaseRelease) return ChannelRules{};
   RINGSIDE_TRY(const ReleaseDocument release, load_release(version));
   ChannelRules rules;
@@ -98,7 +98,7 @@ Result<ChannelRules> load_channel_rules(std::string_view version) {
     return Error{ErrorCode::Corrupt,
                  fmt::format("{}: search, channels: {}", release.where, exception.what())};
   }
-  // The listing of NICs goes as far as channels do; one key says both.
+  // One key limits both: NICs are listed for as many channels as there are.
   rules.counts.max_channels = rules.search.max_channels;
   return rules;
 }

@@ -41,9 +41,9 @@ enum class SwitchNext : std::uint8_t {
 
 /// By which GPU a channel from a NIC enters the node.
 enum class StartGpu : std::uint8_t {
-  Widest,       ///< those of most bandwidth and fewest hops, beginning at the channel's number
+  Widest,  ///< a GPU with the highest bandwidth and fewest hops, starting at the channel's number
   FirstWidest,  ///< the same, those with a PCI link first, beginning at the first
-  Nearest,      ///< those of most bandwidth, of these the closest type
+  Nearest,      ///< a GPU with the highest bandwidth, and among those the closest path type
   Own,          ///< the one that the NIC serves, then the nearest
 };
 
@@ -78,7 +78,7 @@ enum class RingSwap : std::uint8_t {
   EvenNodes,  ///< all, where the node's own search crossed NICs, of an even number of nodes
   Crossing,   ///< all, where some search crossed NICs
   Alternate,  ///< all, where some search found alternating NICs
-  PerNode,    ///< those whose own search found them
+  PerNode,    ///< the nodes whose own search crossed NICs
 };
 
 /// How the number of NVLS channels is chosen without a setting.
@@ -120,7 +120,8 @@ struct SearchRules {
   bool repeated_heads_keep_nics = false;
   /// A solution with more NVLS channels is better, whatever their speed
   bool nvls_counts_channels_only = false;
-  int most_direct_heads = 8;  ///< of CollNetDirect; 0: has no graph of its own; -1: all GPUs
+  /// Maximum heads of CollNetDirect; 0: it has no graph of its own; -1: all GPUs
+  int most_direct_heads = 8;
   bool two_islands_need_two = true;
   bool improves_first = false;  ///< before channels are doubled, and the speed inside alone
   bool improves_rings = true;
@@ -132,7 +133,7 @@ struct SearchRules {
   bool starts_at_own_nic = true;               ///< channel c at NIC c; else all at the first
   StartGpu start_gpu = StartGpu::Own;
   bool replays_first = false;      ///< the channel before, even where orders may differ
-  bool interleaves_nics = true;    ///< of several hosts
+  bool interleaves_nics = true;    ///< alternates the NICs of several hosts
   bool falls_back_to_nics = true;  ///< else to NIC 0
   friend bool operator==(const SearchRules&, const SearchRules&) = default;
 };
@@ -146,7 +147,7 @@ struct CountRules {
   /// cross_nic is that of rank 0's node instead of the maximum over all nodes
   bool cross_nic_is_own = false;
   bool capability_is_own = false;        ///< the same: not the least and greatest of all
-  bool large_nodes_have_collnet = true;  ///< of more than 8 ranks
+  bool large_nodes_have_collnet = true;  ///< nodes with more than 8 ranks can use CollNet
   int nvls_min_gpus = 2;
   bool nvls_joins_ring_channels = false;  ///< across nodes no more heads than there are rings
   NvlsChannels nvls_channels = NvlsChannels::ByNics;

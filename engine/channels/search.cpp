@@ -18,7 +18,7 @@ constexpr int kStepsSameChannels = 1 << 8;  ///< source  NCCL graph/search.cc: N
 constexpr int kSteps = 1 << 14;
 constexpr int kMaxNvlsHeads = 32;  ///< source  NCCL: NCCL_MAX_NVLS_ARITY
 
-/// The next farther type that the release knows.
+/// Returns the next farther path type that the release knows.
 PathType next(PathType type, const SearchRules& rules) {
   auto farther = static_cast<PathType>(static_cast<int>(type) + 1);
   if (farther == PathType::C2c && !rules.has_c2c_paths) farther = PathType::Pix;
@@ -29,7 +29,7 @@ struct TypeRange {
   PathType least, most;
 };
 
-/// Of the paths from each GPU to each vertex of a kind but itself.
+/// Returns the range of types of the paths from each GPU to each other vertex of a kind.
 TypeRange types_to(const System& system, NodeKind kind) {
   TypeRange range{PathType::Sys, PathType::Loc};
   for (int gpu = 0; gpu < system.count(NodeKind::Gpu); ++gpu) {
@@ -42,7 +42,7 @@ TypeRange types_to(const System& system, NodeKind kind) {
   return range;
 }
 
-/// The types of all paths from one kind of vertex to another, each once.
+/// Returns the types of all paths from one kind of vertex to another, without duplicates.
 std::vector<PathType> path_types(const System& system, NodeKind from, NodeKind to) {
   std::set<PathType> types;
   for (int a = 0; a < system.count(from); ++a) {
@@ -57,7 +57,8 @@ int min_sm(const System& system) {
   return least;
 }
 
-/// Are the GPUs in two groups of several each, that NVLink joins within and not across?
+/// Returns whether the GPUs form two groups of several GPUs each, joined by NVLink within a group and not
+/// between the groups.
 bool has_two_islands(const System& system) {
   const auto ngpus = static_cast<std::size_t>(system.count(NodeKind::Gpu));
   std::vector<std::size_t> island(ngpus);
@@ -78,7 +79,7 @@ bool has_two_islands(const System& system) {
   return islands == 2;
 }
 
-/// One search of one node: relaxes what it asks for until something is found, then tries to do better.
+/// One search of one node. It relaxes its requirements until it finds a solution, then tries to improve it.
 class Search {
  public:
   Search(const System& system, const TopologyParameters& topology,
@@ -129,7 +130,7 @@ class Search {
   Walk walk_;
   int sm_;
   std::span<const float> speeds_;
-  std::vector<PathType> intra_types_, inter_types_;  ///< of all paths that a walk may take
+  std::vector<PathType> intra_types_, inter_types_;  ///< types of all paths that a walk may use
 
   Attempt best_, attempt_;
   int cross_nic_ = 0;
@@ -139,7 +140,7 @@ class Search {
   Walk::Outcome outcome_{Walk::End::Exhausted, 0, false};
   int improvements_ = 0;
   struct Seen {
-    int improvements;  ///< before the walk
+    int improvements;  ///< number of improvements before the walk
     Walk::Outcome outcome;
   };
   std::map<std::tuple<float, float, bool, Pattern, int, PathType, PathType, int>, Seen> seen_;
@@ -179,9 +180,9 @@ void Search::set_bounds() {
     best_.max_channels = most < 0 ? all_gpus : std::min(most, ngpus);
   }
   if (ngpus == 1 && best_.pattern != Pattern::Ring) best_.pattern = Pattern::Tree;
-  // Within one node all GPUs must head a share, or some would only watch.
+  // Within one node every GPU must head a share; otherwise some GPUs would only receive.
   if (!system_.is_inter && best_.pattern == Pattern::Nvls) best_.min_channels = best_.max_channels;
-  // Two islands: a ring crosses between them twice, so ask for one each way at least.
+  // A ring crosses between two islands twice, so require at least one link in each direction.
   if (rules().two_islands_need_two && best_.pattern == Pattern::Ring && has_two_islands(system_) &&
       best_.max_channels >= 2 && best_.min_channels == 1) {
     best_.min_channels = 2;
@@ -198,7 +199,8 @@ std::size_t Search::fastest_below(float speed) const {
   return i;
 }
 
-/// returns  whether the search is over: nothing better can be found at these speeds
+/// Runs one walk.
+/// returns  whether the search is finished: no better solution exists at these speeds
 bool Search::walk() {
   const int allowance = attempt_.same_channels ? kStepsSameChannels : kSteps;
   steps_left_ -= allowance;
@@ -207,7 +209,8 @@ bool Search::walk() {
          static_cast<float>(best_.nchannels) * best_.bw_inter >= system_.total_bandwidth;
 }
 
-/// The closest type that some path has, not beyond `worst`: what `worst` really allows.
+/// Returns the closest path type that exists and is not farther than `worst`, so the type that `worst`
+/// effectively allows.
 PathType reached_type(std::span<const PathType> there, PathType worst) {
   PathType reached = PathType::Loc;
   for (const PathType type : there) {
@@ -216,8 +219,8 @@ PathType reached_type(std::span<const PathType> there, PathType worst) {
   return reached;
 }
 
-/// Walks, unless it would be a walk once more that improved nothing: allowing a path type that no path
-/// has changes nothing. (Not for CollNet direct, whose count of hops drifts from walk to walk.)
+/// Runs a walk, unless it would repeat a walk without result: allowing a path type that no path has changes
+/// nothing. (CollNet direct is always walked, because its hop count drifts from walk to walk.)
 Walk::Outcome Search::outcome_of(int allowance) {
   const auto key = std::tuple{attempt_.bw_intra,
                               attempt_.bw_inter,
@@ -238,7 +241,7 @@ Walk::Outcome Search::outcome_of(int allowance) {
   return seen.outcome;
 }
 
-/// The first solution, from the highest speed downwards.
+/// Finds the first solution, from the highest speed downwards.
 void Search::find() {
   attempt_ = best_;
   float total = system_.total_bandwidth;
@@ -260,11 +263,12 @@ void Search::find() {
   }
 }
 
-/// Asks for less, one thing at a time; what was relaxed before is asked for in full again.
-/// returns  whether there is anything left to try
+/// Relaxes one requirement. Requirements that were relaxed before are restored.
+/// returns  whether there is another attempt to make
 bool Search::relax() {
   const bool is_found = best_.nchannels > 0;
-  // Sharing one order is only a short cut; on AMD, SYS paths are too slow for others to help.
+  // Requiring one order for all channels only shortens the search; on AMD, SYS paths are too slow for other
+  // orders to help.
   const bool is_amd = !system_.cpus.empty() && system_.cpus.front().arch == CpuArch::X86 &&
                       system_.cpus.front().vendor == CpuVendor::Amd;
   const bool is_kept = is_amd && attempt_.type_intra == PathType::Sys && !rules().amd_shares_orders;
@@ -307,7 +311,7 @@ bool Search::relax() {
   }
   attempt_.cross_nic = cross_nic_ == 1 && !rules().cross_nic_is_first_only ? 1 : 0;
 
-  // With a solution in hand, half its speed could not win.
+  // If there is a solution, one with half its speed cannot be better.
   if (speed_ + 1 < speeds_.size() && (!is_found || speeds_[speed_ + 1] / best_.bw_inter > 0.49F)) {
     attempt_.bw_intra = attempt_.bw_inter = speeds_[++speed_];
     return true;
@@ -315,7 +319,7 @@ bool Search::relax() {
   return false;
 }
 
-/// Fast channels are cut in two: more threads fill them better.
+/// Splits fast channels in two, because more threads fill them better.
 void Search::duplicate_channels() {
   if (best_.nchannels == 0 || best_.pattern == Pattern::Nvls || best_.bw_intra < 25) return;
   if (sm_ > 80 && best_.bw_intra < 50 && best_.nchannels > 4) return;
@@ -332,7 +336,7 @@ void Search::duplicate_channels() {
   best_.nchannels = wanted;
 }
 
-/// The same number of channels at higher speeds, for as long as they are found.
+/// Searches for the same number of channels at higher speeds, as long as solutions are found.
 void Search::improve() {
   attempt_ = best_;
   speed_ = fastest_below(best_.bw_inter);
@@ -357,7 +361,7 @@ void Search::improve() {
   }
 }
 
-/// Rings and trees must exist: index order, at a speed that says "do not count on it".
+/// Rings and trees must exist: uses index order, at a speed that marks the result as unreliable.
 void Search::fall_back() {
   constexpr float kSpeed = 0.1F;
   best_.nchannels = 1;
@@ -436,7 +440,7 @@ Graphs search_graphs(const System& system, const TopologyParameters& topology,
                              .is_collnet = true,
                              .max_channels = most};
   const SearchRequest nvls{.id = GraphId::Nvls, .pattern = Pattern::Nvls, .max_channels = most};
-  // What is not searched is said to be asked for, with no channels.
+  // A graph that is not searched is reported as requested, with no channels.
   for (const auto& [request, is_wanted] :
        {std::pair{chain, channels.collnet_enable},
         std::pair{direct, channels.collnet_enable && channels.rules.search.most_direct_heads != 0},

@@ -7,16 +7,18 @@
 namespace ringside {
 namespace {
 
-/// How far away the farther child is: `step`, halved until that node exists; 0 where none does.
+/// Returns the distance to the farther child: `step`, halved until that node exists; 0 if no such node
+/// exists.
 int reach(int step, int node, int nnodes) {
   while (step > 0 && node + step >= nnodes) step /= 2;
   return step;
 }
 
+/// Returns a node's neighbours in the first tree of double_tree().
 TreeNode alternating_tree(int nnodes, int node) {
   TreeNode place;
   if (node == 0) {
-    // The root counts as first child of no rank: its only child is the largest power of two in range.
+    // The root is never listed as the first child: its only child is the largest power of two below nnodes.
     place.children[1] =
         nnodes > 1 ? static_cast<int>(std::bit_floor(static_cast<unsigned>(nnodes - 1))) : -1;
     return place;
@@ -32,6 +34,7 @@ TreeNode alternating_tree(int nnodes, int node) {
   return place;
 }
 
+/// Returns the tree node with map() applied to each node number.
 template <typename Map>
 TreeNode renamed(TreeNode tree, Map map) {
   if (tree.parent >= 0) tree.parent = map(tree.parent);
@@ -41,6 +44,7 @@ TreeNode renamed(TreeNode tree, Map map) {
   return tree;
 }
 
+/// Returns a node's neighbours in the second tree: the first one mirrored, or shifted by one node if nnodes is odd.
 TreeNode second_tree(int nnodes, int node) {
   if (nnodes % 2 == 0) {
     return renamed(alternating_tree(nnodes, nnodes - 1 - node),

@@ -10,7 +10,7 @@ constexpr int kWarmUpSteps = 1 << 10;  ///< of the walk in index order; source  
 
 constexpr NodeRef kSwitch{NodeKind::Nvs, 0};
 
-/// The PCI function behind a network device.
+/// Returns the id of the PCI function of a network device.
 std::int64_t nic_id(const System& system, int net) {
   const std::vector<LinkId>& links = system.node(net_ref(net)).links;
   return links.empty() ? -1 : system.node(system.link(links.front()).to).id;
@@ -66,7 +66,7 @@ void Walk::next_channel_inside(Branch branch) {
 }
 
 void Walk::next_channel_from_net(Branch branch) {
-  // NCCL charges NICs with whole GB/s: 17.5 counts as 17, 0.24 as nothing.
+  // NCCL subtracts whole GB/s from NICs: 17.5 counts as 17, 0.24 as 0.
   const auto speed = static_cast<float>(static_cast<int>(attempt_->bw_inter));
   const bool has_heads =
       attempt_->pattern == Pattern::Nvls || attempt_->pattern == Pattern::CollNetDirect;
@@ -81,7 +81,8 @@ void Walk::next_channel_from_net(Branch branch) {
         nets[static_cast<std::size_t>(((rules().starts_at_own_nic ? first : 0) + i) % count)];
     if (attempt_->is_collnet && !system_.nets[static_cast<std::size_t>(net)].coll) continue;
     if (budget_.net_left(net) < speed) continue;
-    // Alternate rings run the other way round: in where the one before went out.
+    // Every second ring runs in the opposite direction: it enters at the NIC through which the ring before it
+    // left.
     if (is_paired() && first % 2 == 1 && net != attempt_->net_out(first - 1)) continue;
     attempt_->net_in(first) = net;
     attempt_->latency_inter = system_.nets[static_cast<std::size_t>(net)].latency_us;
@@ -117,7 +118,7 @@ void Walk::start_at_net(Branch branch, int net) {
     if (attempt_->same_channels) return;
   }
   if (channel() == 0 && (system_.count(NodeKind::Nvs) == 0 || rules().warms_up_over_switch)) {
-    // A reference to improve on, which may not eat up the allowance.
+    // A first solution to improve on, which must not use up the step limit.
     int steps = kWarmUpSteps;
     Branch warm_up = branch;
     warm_up.order = Order::Pci;
@@ -138,7 +139,7 @@ void Walk::start_at_net(Branch branch, int net) {
   }
 }
 
-/// Of the GPUs that the NIC reaches with the most bandwidth those with the fewest hops.
+/// Starts at the GPUs that have the highest bandwidth to the NIC and, among those, the fewest hops.
 /// source  NCCL 2.18 .. 2.26 graph/search.cc: ncclTopoSearchRecNet
 void Walk::start_widest(Branch branch, int net) {
   const NodeRef from = net_ref(net);
@@ -156,7 +157,7 @@ void Walk::start_widest(Branch branch, int net) {
   if (widest < static_cast<float>(static_cast<int>(attempt_->bw_inter))) return;
   const bool goes_by_pci = rules().start_gpu == StartGpu::FirstWidest;
   const int first = goes_by_pci ? 0 : channel();
-  // Those whose PCI link is full in a direction come in a second round.
+  // GPUs whose PCI link is full in one direction are tried in a second round.
   for (int round = 0; round < (goes_by_pci ? 2 : 1); ++round) {
     for (int i = 0; i < ngpus(); ++i) {
       const int gpu = (first + i) % ngpus();
@@ -169,7 +170,7 @@ void Walk::start_widest(Branch branch, int net) {
   }
 }
 
-/// Channel c is headed by the GPU of the NIC of that number, and the way in costs nothing.
+/// The GPU closest to NIC number c heads channel c; the path into the node is free of charge.
 /// source  NCCL 2.18 graph/search.cc: ncclTopoSearchRec
 void Walk::head_by_number(Branch branch) {
   const std::vector<int>& nets = candidates_.of_node(attempt_->type_inter);
@@ -242,7 +243,7 @@ bool Walk::may_return_to(int net) const {
 
 void Walk::leave_by_net(int gpu, int position, Branch branch) {
   const bool is_balanced = attempt_->pattern == Pattern::BalancedTree;
-  // A balanced tree uses half of the NIC's speed from each of its first two GPUs.
+  // A balanced tree uses half of the NIC's speed for each of its first two GPUs.
   const float times = is_balanced ? 0.5F : 1;
   const float speed = attempt_->bw_inter;
   for (const int net : candidates_.of_gpu(gpu, attempt_->type_inter)) {
@@ -341,7 +342,7 @@ bool Walk::is_better() const {
     return static_cast<float>(graph.nchannels) * speed;
   };
   if (now.pattern == Pattern::Nvls) {
-    // Each head pulls its share through the switch: the more the better.
+    // Each head pulls its share through the switch, so more heads are better.
     return (now.nchannels > best.nchannels && now.nchannels <= ngpus()) ||
            (!rules().nvls_counts_channels_only &&
             all(now, now.bw_inter) > all(best, best.bw_inter));
@@ -371,7 +372,7 @@ float Walk::speed_between(NodeRef from, NodeRef to) const {
 }
 
 void Walk::count_hops(const Path& path, float times) {
-  // In single precision and cut to whole hops each time, as NCCL counts.
+  // Single precision, truncated to whole hops each time, as in NCCL.
   attempt_->nhops = static_cast<int>(static_cast<float>(attempt_->nhops) +
                                      times * static_cast<float>(path.hops()));
 }

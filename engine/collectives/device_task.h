@@ -44,9 +44,9 @@ struct DeviceTask {
   Role role;
   ChunkRule rule;
   TableOf<Round> rounds;
-  TableOf<Rank> owners;            ///< of rule: ChunkTables
-  TableOf<std::int64_t> bases;     ///< of rule
-  TableOf<ChannelPart> parts;      ///< of rule
+  TableOf<Rank> owners;            ///< ChunkTables::owners, for rule
+  TableOf<std::int64_t> bases;     ///< ChunkTables::bases, for rule
+  TableOf<ChannelPart> parts;      ///< ChunkTables::parts, for rule
   TableOf<DevicePeer> recv_peers;  ///< [port number]
   TableOf<DevicePeer> send_peers;
   TableOf<DeviceGroup> groups;

@@ -8,39 +8,40 @@
 namespace ringside {
 namespace {
 
-constexpr std::int32_t kMostEnds = 64;  // bits of DirectStep::to
+constexpr std::int32_t kMostEnds = 64;  // number of bits of DirectStep::to
 
-/// A step of a rank, in the order in which its strand takes those of one piece.
+/// A step of a rank: its number in a strand, counted over all turns of one piece.
 struct StepAt {
   std::size_t rank = 0, strand = 0;
   std::int32_t number = 0;
 };
 
-/// Messages of a piece by from, to, connection (a group's is its id), chunk. Where a chunk goes the same way more than
-/// once, its messages keep their order: one strand at each end, and as many elements each time.
+/// Identifies the messages of a piece: sending rank, receiving rank, connection (or a group's id), whether
+/// that is a group, chunk. If a chunk passes the same connection more than once, its messages keep their
+/// order, because each end handles them in one strand with equal element counts.
 using MessageName = std::tuple<int, int, int, bool, std::int32_t>;
 
 struct MessageEnds {
   std::vector<StepAt> sent, taken;
-  std::int32_t send_end = 0;  ///< of the sender
+  std::int32_t send_end = 0;  ///< of the sending rank
 };
 
 struct RecordedStep {
   struct Taken {
     MessageName name;
-    std::size_t number = 0;  ///< of those of this name
+    std::size_t number = 0;  ///< index among the messages of this name
   };
   Step step;
   std::vector<Taken> from;
 };
 
-/// What one rank does for one piece.
+/// The steps of one rank for one piece.
 struct RankSteps {
   std::vector<std::vector<RecordedStep>> strands;
   std::vector<std::vector<std::int32_t>> turn_begins;  ///< [strand][turn]
 };
 
-/// Calls visit(end, rank) for each end behind the ports.
+/// Calls visit(end, peer, rank) for each end of the ports.
 template <typename Visit>
 void for_each_end(Ports ports, const std::vector<Peer>& peers,
                   const std::vector<std::int32_t>& first, bool receives, Visit&& visit) {
@@ -173,7 +174,8 @@ class DirectSearch {
     return stores.steps[static_cast<std::size_t>(stores.first[place] + number)];
   }
 
-  /// By how much the receiver's place is off the sender's; nothing: they do not mean the same elements.
+  /// Returns the offset of the piece at the receiver minus its offset at the sender; nullopt if the two ends
+  /// do not mean the same elements.
   std::optional<std::int64_t> shift_of(const MessageName& name) const {
     const auto& [from, to, index, is_group, chunk] = name;
     const ChunkMap& sender = tasks_[static_cast<std::size_t>(from)].map;
@@ -197,10 +199,11 @@ class DirectSearch {
     return is_same ? std::optional<std::int64_t>(0) : std::nullopt;
   }
 
-  /// Whether each step of `reader` that reads the chunk's input is over before the step `before` stores, by the order
-  /// of strands and by messages of the chunk. (Those of other chunks may have no elements.)
+  /// Returns whether every step of `reader` that reads the chunk's input precedes the step `before`. Uses the
+  /// order within strands and messages of this chunk only, because messages of other chunks may have no
+  /// elements.
   bool is_read_before(std::size_t reader, std::int32_t chunk, const StepAt& before) const {
-    // [rank][strand]: so many of its steps are over.
+    // [rank][strand]: number of its steps that are known to precede `before`
     std::vector<std::vector<std::int32_t>> over;
     for (const RankSteps& rank : steps_) over.emplace_back(rank.strands.size(), 0);
     std::vector<StepAt> due{before};

@@ -20,8 +20,8 @@ int block_size(std::span<const std::vector<Rank>> nodes) {
   return static_cast<int>(block);
 }
 
-/// 0 and then each other number below `count` once, further away each time: steps of 1, 2, 3, ...
-/// modulo a power of two reach all of them.
+/// Returns 0 and then every other number below `count` exactly once, in steps of 1, 2, 3, ... modulo a power
+/// of two, which reach all of them.
 std::vector<int> spreading_deltas(int count) {
   const unsigned reach = std::bit_ceil(static_cast<unsigned>(count));
   std::vector<int> deltas;

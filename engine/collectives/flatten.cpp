@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::size_t kAlignment = 8;  // of every entry
+constexpr std::size_t kAlignment = 8;  // bytes, of every entry
 
 template <typename T>
 TableOf<T> append(std::vector<std::byte>& tables, std::span<const T> entries) {
@@ -24,7 +24,7 @@ TableOf<T> append(std::vector<std::byte>& tables, std::span<const T> entries) {
   return {static_cast<std::uint32_t>(offset), static_cast<std::int32_t>(entries.size())};
 }
 
-/// The groups that a task's ports lead to, each once.
+/// The groups of a task's ports, without duplicates.
 class Groups {
  public:
   std::int32_t number_of(const SwitchGroup* group) {

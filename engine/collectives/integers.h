@@ -45,7 +45,7 @@ RINGSIDE_HD void for_each_bit(std::uint64_t bits, Visit&& visit) {
   }
 }
 
-/// The least power of two that is not less.  shape  1 .. 2^30
+/// Returns the smallest power of two that is not less than `value`.  shape  1 .. 2^30
 RINGSIDE_HD constexpr int ceil_power_of_two(int value) {
   int power = 1;
   while (power < value) power *= 2;

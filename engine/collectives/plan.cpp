@@ -18,7 +18,8 @@ Error bad_call(const std::string& what, const std::string& help) {
   return {ErrorCode::InvalidArgument, what, help};
 }
 
-/// Whether each channel runs along a ring or tree of its own; the others are alike on all channels.
+/// Returns whether each channel has its own ring or tree. The other algorithms use the same lane on all
+/// channels.
 bool needs_lanes(const Choice& choice, const Channels& channels) {
   return channels.rings.front().size() == 1 ||
          (facts_of(choice.algorithm).has_own_lanes && !is_point_to_point(choice.collective));
@@ -53,7 +54,7 @@ std::vector<Rank> natural_order(int nranks) {
   return order;
 }
 
-/// The position of each rank on the rings that are walked.
+/// Stores the position of each rank on the rings that the plan uses.
 void lay_rings(PlanTables& tables) {
   for (int channel = 0; channel < tables.choice.nchannels; ++channel) {
     const auto index = static_cast<std::size_t>(channel);

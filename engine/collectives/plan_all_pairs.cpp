@@ -4,12 +4,14 @@
 
 #include "engine/collectives/plan_parts.h"
 
-/// The two algorithms that join every rank to every other one.
+/// Plans the two algorithms that connect every pair of ranks.
 namespace ringside {
 namespace {
 
-/// What is shorter is one rank's alone: with cores to share, a rank less to wait for saves more than its help
-/// is worth (4 ranks on 2 cores, 64 B: 3.5 us by one owner, 7.8 us by four).  unit  bytes
+/// The smallest share of a rank. One rank handles shorter data alone: with fewer cores than ranks, waiting
+/// for one rank less saves more than its help (4 ranks on 2 cores, 64 B: 3.5 us with one owner, 7.8 us with
+/// four).
+/// unit  bytes
 constexpr std::int64_t kLeastShare = 1024;
 
 Status check_ranks(const PlanInput& input) {

@@ -9,7 +9,7 @@
 namespace ringside {
 namespace {
 
-/// What one rank sends and receives: by peer, nothing where there is no transfer.
+/// The data that one rank sends and receives, by peer; 0 elements if there is no transfer.
 struct Transfers {
   std::vector<ChannelPart> sends;
   std::vector<ChannelPart> recvs;
@@ -36,7 +36,7 @@ Status fill(std::vector<ChannelPart>& by_peer, const std::vector<Transfer>& list
   return {};
 }
 
-/// The collective, spelled out for this rank.
+/// Expands the collective into the transfers of this rank.
 Result<Transfers> transfers_of(const PlanInput& input) {
   const auto n = static_cast<std::size_t>(input.nranks);
   const auto me = static_cast<std::size_t>(to_int(input.rank));
@@ -76,7 +76,7 @@ Result<Transfers> transfers_of(const PlanInput& input) {
   return all;
 }
 
-/// Cuts a round's transfers among the channels, as both their ends do it.
+/// Splits the transfers of a round among the channels, in the same way at both ends.
 class Cutter {
  public:
   Cutter(const PlanInput& input, const ExchangeSchedule& schedule)
@@ -87,7 +87,7 @@ class Cutter {
                       ? std::min(input.choice.channels_per_peer, nchannels_)
                       : nchannels_) {}
 
-  /// This channel's part of a transfer in the round; nothing, or a part of no elements, is no part.
+  /// Returns this channel's part of a transfer in the round; no elements if the channel has none.
   [[nodiscard]] ChannelPart part(const ChannelPart& whole, int round, int channel) const {
     if (channel >= nchannels_) return {};
     const int first = first_channel_of(schedule_, round, nchannels_);
@@ -110,7 +110,7 @@ class Cutter {
   int per_peer_;
 };
 
-/// Ranks next to each other: a few of very many need no room for all.
+/// A range of consecutive ranks, so that a few peers among very many ranks need little memory.
 struct RankSpan {
   int first = 0;
   int count = 0;
@@ -118,7 +118,7 @@ struct RankSpan {
   [[nodiscard]] bool holds(int rank) const { return rank >= first && rank < first + count; }
 };
 
-/// From the first to the last peer of whom there is a transfer.
+/// Returns the range from the first to the last peer that has a transfer.
 RankSpan peers_of(const std::vector<ChannelPart>& by_peer) {
   const auto is_there = [](const ChannelPart& part) { return part.count > 0; };
   const auto first = std::ranges::find_if(by_peer, is_there);
@@ -127,7 +127,7 @@ RankSpan peers_of(const std::vector<ChannelPart>& by_peer) {
   return {static_cast<int>(first - by_peer.begin()), static_cast<int>(last - first)};
 }
 
-/// The rounds in which this rank has something to do on any channel: of a few peers, a few.
+/// Returns the rounds in which this rank transfers data on any channel; a rank with few peers has few.
 std::vector<int> rounds_of(const ExchangeSchedule& schedule, const Transfers& whole) {
   std::vector<int> rounds;
   for (std::size_t i = 0; i < schedule.rounds.size(); ++i) {
@@ -139,7 +139,7 @@ std::vector<int> rounds_of(const ExchangeSchedule& schedule, const Transfers& wh
   return rounds;
 }
 
-/// A rank's transfers, and in which rounds they are.
+/// A rank's transfers and their rounds.
 struct RankExchange {
   Transfers whole;
   ExchangeSchedule schedule;

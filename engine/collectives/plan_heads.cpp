@@ -28,7 +28,8 @@ const std::vector<std::vector<Rank>>& rails_of(const PlanTables& tables) {
   return is_direct ? tables.channels.collnet.rails : tables.channels.nvls.heads;
 }
 
-/// The network of the own slice: one group that reduces for all nodes; or one for each node's block.
+/// Returns the groups for this rank's slice on the network: one group that reduces for all nodes, or one for
+/// each node's block.
 std::vector<NodeGroups::Group> network_groups(const PlanInput& input, const NodeGroups& groups,
                                               int first_id) {
   const Heads& place = groups.place;
@@ -47,7 +48,7 @@ std::vector<NodeGroups::Group> network_groups(const PlanInput& input, const Node
   return network;
 }
 
-/// The network's ports, after what `peers` has for the node's side.
+/// Appends the network's ports to `peers`, after the ports within the node.
 void append_network(const PlanInput& input, const NodeGroups& groups, std::vector<Peer>& recv,
                     std::vector<Peer>& send) {
   const Heads& place = groups.place;
@@ -176,7 +177,7 @@ Result<ChannelTask> plan_nvls(const PlanInput& input, int channel, const Channel
   const auto place_of = [&](Rank rank) -> const Channels::TreePlace& {
     return tree[static_cast<std::size_t>(to_int(rank))];
   };
-  int hops = 0;  // of the whole node: its heads stand alike in their trees
+  int hops = 0;  // common to the whole node: its heads have the same depth in their trees
   for (Rank at = place_of(groups.heads[0]).parent; at != kNoRank; at = place_of(at).parent) ++hops;
   task.strands = {4, {0, 1, 1 + 2 * hops, 2 + 2 * hops}};
   if (!task.heads.is_head()) return task;
@@ -208,7 +209,7 @@ Result<ChannelTask> plan_collnet_direct(const PlanInput& input, int channel,
   }
   ChannelTask task = input.task(shape);
   task.heads = groups.place;
-  // Between two heads there are two connections each way: what goes to a head has index 1.
+  // Two heads have two connections in each direction; the one towards the head has index 1.
   for (const Rank head : groups.heads) {
     const bool is_self = head == input.rank;
     task.recv_peers.push_back(is_self ? Peer{} : Peer{.rank = head, .index = 0});

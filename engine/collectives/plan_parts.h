@@ -57,8 +57,8 @@ struct NodeGroups {
   std::vector<Rank> rail;                 ///< heads only: [node]: head of the own slice
   Heads place;                            ///< without `inner`
   std::vector<Group> to_head, from_head;  ///< NVLS: [slice]: the group of the switch
-  std::vector<Group>
-      network;  ///< heads only: the slice's group, or one per node for block collectives
+  /// Heads only: the slice's group, or one per node for block collectives
+  std::vector<Group> network;
 };
 
 /// Returns the node's groups. `heads` is empty if the algorithm has no heads, or if the channels lack valid heads,
@@ -69,6 +69,7 @@ NodeGroups node_groups(const PlanInput& input);
 Error nothing_laid(const PlanInput& input, const std::string& what);
 
 /// Plans one channel's task.  part: the channel's share, for collectives that split a buffer over channels
+/// errors  InvalidArgument, Unsupported: as plan_channels()
 using Planner = Result<ChannelTask> (*)(const PlanInput& input, int channel,
                                         const ChannelPart& part);
 
@@ -107,6 +108,7 @@ constexpr Planner planner_of(Algorithm algorithm) {
 }
 
 /// Plans a point-to-point collective in rounds, for channels [first, last).
+/// errors  InvalidArgument: the call's transfers are inconsistent, as plan_channels()
 Result<std::vector<ChannelTask>> plan_exchange(const PlanInput& input, int first, int last);
 
 /// Returns the ranks of each node; one node with all ranks if Channels::nodes is empty.

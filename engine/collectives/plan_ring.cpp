@@ -5,9 +5,9 @@
 namespace ringside {
 namespace {
 
-constexpr std::int64_t kBlockGrainBytes = 256;  // of all_gather_v
+constexpr std::int64_t kBlockGrainBytes = 256;  // for all_gather_v
 
-/// Blocks of any length: where each begins, and this channel's share of it, by position.
+/// Blocks of any length: the start of each block and this channel's share of it, by ring position.
 struct Blocks {
   std::vector<std::int64_t> bases;
   std::vector<ChannelPart> parts;

@@ -33,7 +33,7 @@ Result<ChannelTask> plan_tree(const PlanInput& input, int channel, const Channel
   for (const Rank child : place.children) task.recv_peers.push_back({.rank = child});
   if (!task.tree.is_root) task.recv_peers.push_back({.rank = place.parent});
   task.send_peers = task.recv_peers;
-  // A chunk is a hop nearer to the root at each rank on its way, and as many on its way back.
+  // Each rank brings a chunk one hop closer to the root, and then one hop back down.
   task.strands = {2, {0, 2 * hops_to_root(tree, input.rank)}};
   return task;
 }

@@ -18,22 +18,23 @@ namespace {
 
 struct StrandState {
   ProgramCursor at;
-  std::int64_t clock = 0;  ///< of ProofSummary::rounds
-  /// With direct stores: of each strand of all ranks, how many steps come before this one's next. Its own are all.
+  std::int64_t clock = 0;  ///< number of rounds so far, as in ProofSummary::rounds
+  /// With direct stores only: [strand of all ranks]: how many of its steps precede this strand's next step.
+  /// For this strand itself: all earlier steps.
   std::vector<std::int64_t> seen = {};
 };
 
-/// With direct stores: what each rank has read, and what others have stored.
+/// With direct stores only: the chunks that each rank has read, and the chunks that other ranks have stored.
 struct EarlyState {
   struct Read {
-    std::size_t strand = 0;   ///< among those of all ranks
-    std::int64_t number = 0;  ///< of its steps
+    std::size_t strand = 0;   ///< number among the strands of all ranks
+    std::int64_t number = 0;  ///< step number in the strand
   };
-  std::unordered_map<std::int64_t, std::vector<Read>>
-      reads;                                ///< of the input, by piece x chunks + chunk
-  std::unordered_set<std::int64_t> stored;  ///< of the output, by others
+  /// Chunks of the input, by piece x chunks + chunk
+  std::unordered_map<std::int64_t, std::vector<Read>> reads;
+  std::unordered_set<std::int64_t> stored;  ///< chunks of the output that other ranks stored
   std::vector<std::int32_t> send_first;     ///< first_ends()
-  std::size_t first_strand = 0;             ///< among those of all ranks
+  std::size_t first_strand = 0;             ///< number among the strands of all ranks
 };
 
 struct RankState {
@@ -42,8 +43,8 @@ struct RankState {
   std::vector<StrandState> strands;
   std::vector<PortEnd> recv, send;
   std::unordered_map<std::int64_t, Contributions> output;  ///< by piece x chunks + chunk
-  std::size_t turn = 0;   ///< one thread: the strand whose turn it is
-  std::int64_t time = 0;  ///< one thread: how often all had it
+  std::size_t turn = 0;   ///< one thread only: the strand that runs next
+  std::int64_t time = 0;  ///< one thread only: rounds over all strands so far
   EarlyState early;
 };
 
@@ -129,7 +130,7 @@ class Proof {
     return ends;
   }
 
-  /// Each port leads somewhere and serves one strand.
+  /// Checks that each port has a peer and serves one strand.
   Status check_strands(int rank) {
     RankState& state = here(rank);
     std::map<std::pair<bool, int>, std::size_t> used_by;
@@ -157,7 +158,7 @@ class Proof {
     return {};
   }
 
-  /// Takes as many steps as the rank can.
+  /// Runs as many steps as the rank can.
   Result<bool> go_on(int rank) {
     return options_.interleaving == Interleaving::OneThread ? go_on_alone(rank)
                                                             : go_on_side_by_side(rank);
@@ -177,7 +178,7 @@ class Proof {
     return moved;
   }
 
-  /// In the order of run_channel().
+  /// Runs the strands in the order of run_channel().
   Result<bool> go_on_alone(int rank) {
     RankState& state = here(rank);
     const Strands& strands = state.task->strands;
@@ -205,7 +206,7 @@ class Proof {
                         to_string(at.step().primitive), at.step().chunk, what)};
   }
 
-  /// returns  false: the strand is through with so many loops, or waits
+  /// returns  false: the strand has finished that many loops, or must wait
   Result<bool> try_step(int rank, std::size_t number, std::int64_t loops) {
     RankState& state = here(rank);
     StrandState& strand = state.strands[number];
@@ -284,7 +285,7 @@ class Proof {
     return fine;
   }
 
-  /// What of the step that is due goes without a slot.
+  /// Returns the part of the next step that uses direct stores.
   DirectStep direct_of(int rank, const StrandState& strand) {
     if (options_.direct.empty()) return {};
     RankState& state = here(rank);
@@ -294,13 +295,13 @@ class Proof {
     return options_.direct[static_cast<std::size_t>(rank)].at(place, strand.at.number());
   }
 
-  /// Among the strands of all ranks.
+  /// Returns the strand's number among the strands of all ranks.
   std::size_t number_of(int rank, const StrandState& strand) {
     RankState& state = here(rank);
     return state.early.first_strand + static_cast<std::size_t>(&strand - state.strands.data());
   }
 
-  /// The rank's input is read by the step that is due.
+  /// Notes that the next step reads the rank's input.
   Status note_read(int rank, const StrandState& strand, std::int64_t key) {
     if (options_.direct.empty()) return {};
     EarlyState& early = here(rank).early;
@@ -312,7 +313,8 @@ class Proof {
     return {};
   }
 
-  /// The step that is due stores a chunk into `to`'s output. Reads that it does not know of may be yet to come.
+  /// Notes that the next step stores a chunk into the output of rank `to`. Fails if a read of that chunk is
+  /// not known to precede it.
   Status store(int rank, const StrandState& strand, int to, std::int64_t key,
                const Contributions& value) {
     RankState& receiver = here(to);
@@ -327,7 +329,7 @@ class Proof {
     return broken(rank, strand, fmt::format("stores an output of rank {} that is written", to));
   }
 
-  /// One message of each sender, added to `value`.
+  /// Receives one message from each sender and adds it to `value`.
   Status receive(int rank, StrandState& strand, const PortEnd& end, const Step& step,
                  const ChunkSpan& span, Contributions& value) {
     Line& line = *end.line;

@@ -31,7 +31,7 @@ struct EdgeTraffic {
   Rank from = kNoRank;
   Rank to = kNoRank;
   int group = -1;  ///< id of the group; -1: between two ranks
-  SwitchGroup::Medium medium = SwitchGroup::Medium::NvSwitch;  ///< of the group
+  SwitchGroup::Medium medium = SwitchGroup::Medium::NvSwitch;  ///< medium of the group
   std::int64_t chunks = 0;
   std::int64_t elements = 0;
 };
@@ -63,6 +63,7 @@ Result<ProofSummary> prove(std::span<const ChannelTask> tasks, std::span<const P
                            const ProofOptions& options = {});
 
 /// Proves the programs that record() makes of the tasks.
+/// errors  as above
 Result<ProofSummary> prove(std::span<const ChannelTask> tasks, const ProofOptions& options = {});
 
 }  // namespace ringside

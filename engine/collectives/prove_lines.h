@@ -21,8 +21,8 @@ struct Message {
   std::int64_t arrival;  ///< arrival time in rounds (ProofSummary::rounds)
   Contributions holds;
   std::uint64_t direct = 0;  ///< one bit per receiver: 1: it is already in that receiver's output
-  std::vector<std::int64_t> seen =
-      {};  ///< with direct stores: number of steps of each strand of all ranks that precede it
+  /// With direct stores: number of steps of each strand of all ranks that precede it
+  std::vector<std::int64_t> seen = {};
 };
 
 /// One connection, of two ranks or of a group, with the messages that not all receivers have received.

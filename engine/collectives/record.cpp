@@ -9,7 +9,7 @@ Ports moved(Ports ports, std::int32_t by) {
   return {static_cast<std::uint16_t>(ports.first + by), ports.bits};
 }
 
-/// The step that ends a run.
+/// Returns the last step of a run.
 Step last_of(const StepRun& run, std::int32_t chunks) {
   const std::int32_t before = run.repeat - 1;
   return {run.primitive,
@@ -17,12 +17,13 @@ Step last_of(const StepRun& run, std::int32_t chunks) {
           moved(run.from, run.from_stride * before), moved(run.to, run.to_stride * before)};
 }
 
-/// How far ports go on from `last` to `next`.
+/// Returns by how much the ports increase from `last` to `next`.
 std::int16_t port_stride(Ports last, Ports next) {
   return static_cast<std::int16_t>(next.first - last.first);
 }
 
-/// Where all ranks do the same: by how much the chunks of this one are ahead of those of the one at place 0.
+/// Returns, if all ranks take the same steps, the offset of this rank's chunks from those of the rank at
+/// place 0.
 std::optional<int> turn_of(const Role& role) {
   const bool is_of_all =
       role.collective == Collective::AllReduce || has_a_block_per_rank(role.collective);

@@ -87,8 +87,8 @@ RINGSIDE_HD void run_collnet_direct(P& primitives, const Role& role, int strand,
   }
 }
 
-/// One strand of one loop; among one rank a copy, whatever the algorithm. It sees of the loop only which turn
-/// it is, so all loops of a turn take the same steps.
+/// Runs one strand of one loop; with one rank, a copy, whatever the algorithm. The only property of the loop that it
+/// uses is its turn, so all loops of a turn take the same steps.
 /// shape  strand 0 .. role.strands.count - 1, turn 0 .. turns of the task's map - 1
 template <Primitives P>
 RINGSIDE_HD void run_strand(P& primitives, const Role& role, RoundList rounds, int strand,
@@ -117,8 +117,8 @@ RINGSIDE_HD void run_strand(P& primitives, const Role& role, RoundList rounds, i
   }
 }
 
-/// All loops of one strand, for executors that run the strands concurrently. The model learns of each
-/// loop before its steps, by begin_loop(loop).
+/// Runs all loops of one strand, for executors that run the strands concurrently. Calls begin_loop(loop) of the model
+/// before the steps of each loop.
 template <Primitives P, Task T>
 RINGSIDE_HD void run_strand_alone(P& primitives, const T& task, int strand) {
   for (std::int64_t loop = 0; loop < task.loops(); ++loop) {
@@ -127,7 +127,7 @@ RINGSIDE_HD void run_strand_alone(P& primitives, const T& task, int strand) {
   }
 }
 
-/// The whole task, in the order of one thread: each strand its lag behind the first.
+/// Runs the whole task on one thread: each strand runs its lag behind the first.
 template <Primitives P, Task T>
 RINGSIDE_HD void run_channel(P& primitives, const T& task) {
   const std::int64_t loops = task.loops();

@@ -8,14 +8,14 @@
 
 namespace ringside {
 
-/// One rank's share of one collective on one channel. Together with a Primitives model, that is all
-/// there is to run: see README.md, "Writing an executor".
+/// One rank's share of one collective on one channel. Together with a Primitives model it is all that an executor
+/// needs: see README.md, "Writing an executor".
 struct ChannelTask : Role {
   ChunkMap map;
 
-  std::vector<Round> rounds = {};  ///< of an exchange
+  std::vector<Round> rounds = {};  ///< for an exchange
 
-  /// What each port leads to, by number. Some are unused (Peer::is_used).
+  /// The peer of each port, by port number. Some ports are unused (Peer::is_used).
   std::vector<Peer> recv_peers = {};
   std::vector<Peer> send_peers = {};
 

@@ -2,13 +2,12 @@
 
 #include "engine/collectives/primitives.h"
 
-/// Trees: contributions go up to the root, the result comes down; a whole loop is one chunk. The two ways
-/// are strands of their own, so that chunks follow each other up while earlier ones come down.
+/// Trees: contributions go up to the root, and the result comes down; a loop is one chunk. The two directions are
+/// separate strands, so that later chunks go up while earlier ones come down.
 /// source  order of steps: NCCL 2.30's tree kernels
 namespace ringside {
 
-/// One rank's place in a tree. Its ports, for sending and for receiving alike: a run of children, then the
-/// parent.
+/// One rank's place in a tree. Its ports, for sending and for receiving: the children, then the parent.
 struct Tree {
   int first_port = 0;
   int children = 0;  ///< the chain within the node comes first
@@ -20,8 +19,8 @@ struct Tree {
   [[nodiscard]] RINGSIDE_HD constexpr Ports above() const { return port(first_port + children); }
 };
 
-/// Tree all-reduce, the way up; the root, which has everything in hand, begins the way down at once.
-/// The CollNet chain is the same with the network as the root: it reduces what the nodes' chains end in.
+/// Tree all-reduce, first strand: upwards. The root, which has all contributions, starts the way down at once. The
+/// CollNet chain is the same, with the network as the root: it reduces the results of the nodes' chains.
 /// rounds  2 x depth      traffic  the buffer once up and once down each edge of the tree
 template <Primitives P>
 RINGSIDE_HD void tree_reduce(P& primitives, Tree tree) {

@@ -5,16 +5,16 @@
 
 namespace ringside {
 
-/// Two-shot all-reduce: chunk r is rank r's. Each rank sends every other rank the chunk that is that one's,
-/// reduces its own from all of them, and sends the sum to all. Two rounds whatever n, and no byte more than
-/// a ring moves; but a connection between each two ranks, so for ranks that all reach each other alike.
+/// Two-shot all-reduce: rank r owns chunk r. Each rank sends every other rank that rank's chunk, reduces its own chunk
+/// from all ranks, and sends the sum to all. It takes two rounds for any n, and moves no more bytes than a ring; but
+/// it connects every pair of ranks, so it suits ranks with equal links to each other.
 /// rounds   2             traffic  2(n-1)/n of the buffer out of each rank
-/// ports    r: rank r's share of a sum; n + r: a sum that is done
+/// ports    r: rank r's share of a sum; n + r: a complete sum
 /// shape    n at most kMaxPortsInSet
-/// source   the idea: NCCL 2.30's symmetric all-reduce that reduce-scatters by loads and gathers by stores
+/// source   the idea: NCCL 2.30's symmetric all-reduce, which reduce-scatters by loads and gathers by stores
 template <Primitives P>
 RINGSIDE_HD void two_shot_scatter(P& primitives, const Ring& ranks) {
-  // Each begins with the rank after its own, so that not all send to the same one first.
+  // Each rank begins with the rank after itself, so that not all send to the same rank first.
   for (int hop = 1; hop < ranks.size; ++hop) {
     const int owner = (ranks.index + hop) % ranks.size;
     primitives.send(owner, port(owner));
@@ -35,7 +35,7 @@ RINGSIDE_HD void two_shot_reduce(P& primitives, const Ring& ranks) {
                                    ports_of_others(ranks, ranks.size));
 }
 
-/// The third: what the others have reduced.
+/// Third strand: receives what the other ranks have reduced.
 template <Primitives P>
 RINGSIDE_HD void two_shot_gather(P& primitives, const Ring& ranks) {
   for (int hop = 1; hop < ranks.size; ++hop) {

@@ -17,9 +17,9 @@ namespace {
 
 constexpr Bytes kLongestLl{32 << 10};
 constexpr Bytes kLongestLl128{512 << 10};
-/// A channel with less than this to do costs more than it helps.
+/// A channel with less data than this costs more time than it saves.
 constexpr std::uint64_t kLeastOfChannel = 128 << 10;
-/// Two ranks on 132 multiprocessors keep 128 of them busy.
+/// 2 ranks on 132 multiprocessors keep 128 of them busy.
 constexpr int kMostGpuChannels = kMaxChannels;
 
 Protocol usual_protocol(const GpuSituation& at, Algorithm algorithm) {
@@ -35,11 +35,11 @@ int usual_channels(const GpuSituation& at) {
   return std::min(room, wanted);
 }
 
-/// What an operation does between elements: DeviceReduction::between.
+/// Returns the operation that is applied between elements, as DeviceReduction::between.
 RedOp between_of(RedOp op) { return op == RedOp::Avg || op == RedOp::PreMulSum ? RedOp::Sum : op; }
 
-/// Whether the switch does what the algorithm takes one for. Where a network would have to reduce, too, it is modelled
-/// together with that.
+/// Returns whether the NVLink switch runs what the algorithm uses a switch for. If a network would also have to
+/// reduce, the switch is modelled together with it.
 bool runs_by_switch(const GpuSituation& at, const Choice& choice) {
   const AlgorithmFacts& facts = facts_of(choice.algorithm);
   if (!at.has_switch || !facts.takes_nvswitch || choice.protocol != Protocol::Simple) return false;
@@ -52,23 +52,23 @@ bool runs_by_switch(const GpuSituation& at, const Choice& choice) {
 }  // namespace
 
 Bytes bytes_to_choose_by(const CollectiveCall& call, int nranks) {
-  constexpr Bytes kOfLists{1 << 20};  // Simple, on several channels
+  constexpr Bytes kOfLists{1 << 20};  // for Simple on several channels
   if (is_listed(call)) return kOfLists;
   return call_bytes(call.collective, shape_of(call), nranks);
 }
 
-Result<Choice> choose_on_gpu(const GpuSituation& situation, const CallWishes& wishes) {
+Result<Choice> choose_on_gpu(const GpuSituation& situation, const CallSettings& settings) {
   const bool is_short = situation.collective == Collective::AllReduce &&
                         situation.bytes <= kLongestLl && situation.nranks <= kMaxPortsInSet;
   Choice choice;
   choice.collective = situation.collective;
   choice.algorithm = is_short ? Algorithm::OneShot : Algorithm::Ring;
   choice.slots_per_chunk = kMaxSlotsPerChunk / 2;
-  if (wishes.algorithm) {
-    RINGSIDE_TRY(check_algorithm(situation.collective, *wishes.algorithm));
-    choice.algorithm = *wishes.algorithm;
+  if (settings.algorithm) {
+    RINGSIDE_TRY(check_algorithm(situation.collective, *settings.algorithm));
+    choice.algorithm = *settings.algorithm;
   }
-  choice.protocol = wishes.protocol.value_or(usual_protocol(situation, choice.algorithm));
+  choice.protocol = settings.protocol.value_or(usual_protocol(situation, choice.algorithm));
   if (choice.protocol == Protocol::LL128 && !situation.keeps_lines) {
     return Error{ErrorCode::Unsupported, "ll128 through memory of hosts, or by PCIe",
                  "its lines are whole on a GPU and by NVLink alone: request ll or simple"};
@@ -76,14 +76,14 @@ Result<Choice> choose_on_gpu(const GpuSituation& situation, const CallWishes& wi
   RINGSIDE_TRY(
       check_reduction(situation.collective, choice.algorithm, situation.type, situation.op));
   choice.by_switch = runs_by_switch(situation, choice);
-  choice.nchannels = wishes.nchannels != 0 ? wishes.nchannels : usual_channels(situation);
+  choice.nchannels = settings.nchannels != 0 ? settings.nchannels : usual_channels(situation);
   if (choice.nchannels * situation.sharing > situation.multiprocessors) {
     return Error{ErrorCode::InvalidArgument,
                  fmt::format("{} channels of {} ranks on {} multiprocessors", choice.nchannels,
                              situation.sharing, situation.multiprocessors),
                  "all of them have to run at the same time: request fewer channels or ranks"};
   }
-  choice.slot = wishes.slot.value != 0 ? wishes.slot : nccl_slot_size(choice.protocol);
+  choice.slot = settings.slot.value != 0 ? settings.slot : nccl_slot_size(choice.protocol);
   return make_choice(choice);
 }
 

@@ -12,8 +12,9 @@ struct GpuSituation {
   Collective collective = Collective::AllReduce;
   Bytes bytes = {};  ///< bytes_to_choose_by()
   int nranks = 1;
-  /// Ranks whose blocks have to be resident on one GPU at a time: those of one launch, and processes that share a GPU. Under
-  /// MPS the launches of these run side by side; without it they take turns, and fewer channels do no harm.
+  /// Ranks whose blocks must be resident on one GPU at the same time: the ranks of one launch, or the processes that
+  /// share a GPU. Under MPS, launches of several processes run concurrently; without MPS they run alternately, and
+  /// using fewer channels does no harm.
   int sharing = 1;
   /// Whether connections transfer LL128's lines atomically. Connections through host memory or PCIe do not.
   bool keeps_lines = true;
@@ -40,7 +41,7 @@ Bytes bytes_to_choose_by(const CollectiveCall& call, int nranks);
 /// requested: by the switch (Choice::by_switch) where there is one that does it so, else modelled.
 /// errors  as choose_on_host().  InvalidArgument: more channels requested than multiprocessors available to each rank
 ///         that shares the GPU. Unsupported: ll128 where lines are not kept whole
-Result<Choice> choose_on_gpu(const GpuSituation& situation, const CallWishes& wishes = {});
+Result<Choice> choose_on_gpu(const GpuSituation& situation, const CallSettings& settings = {});
 
 /// Returns the number of warps of a strand that have work in the call, with 16 bytes per lane: more warps would only
 /// slow down barriers.

@@ -24,7 +24,8 @@
 
 namespace ringside {
 
-/// Calls that repeat are laid out once. What is dropped here stays in the device's memory until that ends.
+/// Calls that repeat are laid out once. A dropped plan keeps its device memory until the device memory is released as
+/// a whole.
 constexpr std::size_t kMostDevicePlans = 64;
 
 struct CudaGroup::Impl {
@@ -44,9 +45,9 @@ struct CudaGroup::Impl {
   const int nranks;
   std::mutex mutex;
   std::condition_variable changed;
-  // Under the mutex, which the launching rank holds until the launch has ended.
+  // Guarded by the mutex, which the launching rank holds until the launch has ended.
   VirtualRanks ranks;
-  std::vector<std::optional<CollectiveCall>> calls;  ///< handed in, of this turn
+  std::vector<std::optional<CollectiveCall>> calls;  ///< calls of this turn, by rank
   int arrived = 0;
   std::uint64_t turn = 0;
   Status result;  ///< of the last turn
@@ -54,7 +55,7 @@ struct CudaGroup::Impl {
   std::vector<Known> plans;
   std::uint32_t events_of_strand = 0;
   DeviceTrace trace;
-  std::vector<std::vector<DeviceTrace::Event>> events;  ///< [rank], of the last turn
+  std::vector<std::vector<DeviceTrace::Event>> events;  ///< [rank]: events of the last turn
 
   Result<const VirtualRanks::Plan*> plan_of(const Choice& choice, Nanoseconds timeout) {
     std::vector<CollectiveCall> all;
@@ -82,7 +83,7 @@ struct CudaGroup::Impl {
           {static_cast<const std::byte*>(call->input), static_cast<std::byte*>(call->output)});
     }
     const Status run = wait_for(plan->launch(buffers), choice.collective);
-    // A kernel that faulted leaves a device that answers nothing: then what the launch said counts.
+    // After a kernel fault the device does not answer: then the error of the launch is returned.
     const Result<std::optional<Error>> outcome = ranks.outcome(*plan);
     if (outcome && *outcome) return **outcome;
     RINGSIDE_TRY(run);
@@ -132,7 +133,7 @@ Status CudaGroup::run(Rank me, const CollectiveCall& call, const Choice& choice,
   const std::uint64_t mine = all.turn;
   const bool is_over = all.changed.wait_for(
       lock, timeout, [&] { return all.turn != mine || all.broken.has_value(); });
-  // No turn follows before this rank has handed in its next call, so the result is still this one's.
+  // The next turn starts only after this rank has passed its next call, so the result still belongs to this turn.
   if (all.turn != mine) return all.result;
   if (!is_over) {
     all.broken =
@@ -148,7 +149,7 @@ void CudaGroup::keep_events(std::uint32_t of_strand) {
   const std::lock_guard lock(impl_->mutex);
   if (impl_->events_of_strand == of_strand) return;
   impl_->events_of_strand = of_strand;
-  impl_->plans.clear();  // they have no room for events
+  impl_->plans.clear();  // the old plans have no room for events
 }
 
 std::vector<DeviceTrace::Event> CudaGroup::last_events(Rank rank) const {
@@ -162,7 +163,7 @@ std::vector<Connections::Progress> CudaGroup::progress(Rank rank) const {
 }
 
 void CudaGroup::abort() noexcept {
-  // First the kernel's waits: the launching thread holds the mutex until the launch has ended.
+  // First ends the kernel's waits, because the launching thread holds the mutex until the launch has ended.
   std::atomic_ref(impl_->device.control->abort).store(1, std::memory_order_release);
   const std::lock_guard lock(impl_->mutex);
   if (!impl_->broken) impl_->broken = Error{ErrorCode::Aborted, "the call on the GPU was stopped"};
@@ -200,7 +201,7 @@ class CudaExecutor final : public Executor {
                           .multiprocessors = group_->device().multiprocessors,
                           .type = call.type,
                           .op = call.op},
-                         setup_.wishes);
+                         setup_.settings);
   }
 
   Result<CallPlan*> plan(const CollectiveCall& call) override {
@@ -215,7 +216,7 @@ class CudaExecutor final : public Executor {
     return &plan_;
   }
 
-  /// Connections are laid with the first launch that needs them: its ranks are all of this process.
+  /// Connections are made by the first launch that needs them, because all its ranks are in this process.
   Status prepare(CallPlan& /*plan*/) override { return {}; }
 
   void run(CallPlan& plan, const CollectiveCall& call, std::uint32_t sequence) override {
@@ -226,7 +227,7 @@ class CudaExecutor final : public Executor {
 
   void drain() override {}
   void abort() noexcept override { group_->abort(); }
-  void set_wishes(const CallWishes& wishes) override { setup_.wishes = wishes; }
+  void set_settings(const CallSettings& settings) override { setup_.settings = settings; }
   void add_progress(std::vector<FlightDump::Progress>& progress) const override {
     add_to_dump(group_->progress(setup_.bootstrap.rank()), progress);
   }
@@ -244,7 +245,7 @@ class CudaExecutor final : public Executor {
   ExecutorSetup setup_;
   HostLayout layout_;
   CallPlan plan_;
-  TraceLane* lane_ = nullptr;  ///< null: nothing is recorded
+  TraceLane* lane_ = nullptr;  ///< null: nothing is traced
 };
 
 }  // namespace

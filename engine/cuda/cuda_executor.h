@@ -19,7 +19,7 @@ struct CudaDevice {
   int multiprocessors = 1;
   DeviceQueue* queue = nullptr;
   bool stores_directly = true;       ///< VirtualRanks::Options
-  std::shared_ptr<void> owner = {};  ///< of all that, where no other owner keeps it
+  std::shared_ptr<void> owner = {};  ///< keeps the objects above alive if no other owner does
 };
 
 /// errors  System; as wants_direct_stores()
@@ -45,7 +45,7 @@ class CudaGroup {
   /// Makes kernels record up to this many primitives of each strand, from the next call on.
   void keep_events(std::uint32_t of_strand);
 
-  /// What one rank's kernel has recorded of its last call, as DeviceTrace has it.
+  /// Returns the events that one rank's kernel recorded during its last call, as in DeviceTrace.
   [[nodiscard]] std::vector<DeviceTrace::Event> last_events(Rank rank) const;
 
   /// Returns the progress of one rank's connections.

@@ -13,34 +13,34 @@ namespace ringside {
 
 class TraceLane;
 
-/// What kernels record, for traces: by the host's clock.
+/// Collects events that kernels record, for traces, and converts their times to the host's clock.
 ///
 /// Threads  one at a time
 class DeviceTrace {
  public:
-  /// Room for a strand's primitives in one call, of traces.
+  /// Number of a strand's primitives in one call that fit into a trace.
   static constexpr std::uint32_t kEventsOfStrand = 4096;
 
   struct Event {
     int channel = 0;
-    DeviceEvent event;  ///< its times on trace_now()
+    DeviceEvent event;  ///< with times of trace_now()
   };
 
-  /// What the kernel of each rank of a launch has recorded in it: channel by channel, in the order of their begin.
-  /// ended_ns  by trace_now(), when the host knew that the launch had ended
+  /// Returns the events that each rank's kernel recorded in a launch: channel by channel, in the order of their begin.
+  /// ended_ns  trace_now() when the host learned that the launch had ended
   /// returns   [place of the rank in the launch]
   /// errors    System
   Result<std::vector<std::vector<Event>>> take(const DeviceGrid& grid, int nranks,
                                                DeviceMemory& memory, std::int64_t ended_ns);
 
  private:
-  /// From the GPU's clock to trace_now(): the least that a launch's end lay before the host knew of it. That is too
-  /// much by the time that such news takes at best.
+  /// trace_now() - the GPU's clock: the smallest difference seen between a launch's end and the host's notice of it.
+  /// It is too large by the shortest time that such a notice takes.
   std::int64_t clock_offset_ns_ = std::numeric_limits<std::int64_t>::max();
 };
 
-/// Puts them into a trace. Of several ranks on one side, the first.
-/// event  what all of the call share
+/// Writes the events into a trace. If there are several ranks on one side, writes the first.
+/// event  the fields that all events of the call have in common
 void record_device_events(TraceLane& lane, const TraceEvent& event, DataType type,
                           std::span<const DeviceTrace::Event> events);
 

@@ -9,7 +9,7 @@
 namespace ringside {
 namespace {
 
-/// Lines count as they travel: without what a slot has room for beyond.
+/// Lines count with the bytes that are sent, not with the unused room of a slot.
 std::int64_t bytes_on_wire(Protocol protocol, std::int64_t data) {
   switch (protocol) {
     case Protocol::LL:

@@ -10,16 +10,16 @@
 
 namespace ringside {
 
-/// Whether messages of a call may be stored straight into outputs at all: by Simple, and where what is written to an
-/// output is what travels. An average of integers is divided where it is written, so that one goes through slots.
-/// reduce  null: nothing is reduced
+/// Returns whether messages of a call may be stored directly into outputs: with Simple, if the transferred data equals
+/// the data in the output. An average of integers is divided when it is written, so it uses slots.
+/// reduce  null: no reduction
 bool can_store_directly(Protocol protocol, const ReduceOp* reduce);
 
 /// Returns the user's setting: true unless NCCL_P2P_DIRECT_DISABLE is 1.
 /// errors  InvalidArgument: it is no number
 Result<bool> wants_direct_stores(const Environment& environment = env_text);
 
-/// find_direct_stores() of each channel.
+/// Returns find_direct_stores() for each channel.
 /// tasks    [rank][channel], of all ranks
 /// returns  [rank][channel]
 std::vector<std::vector<DirectStores>> direct_stores_of(

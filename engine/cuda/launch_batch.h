@@ -17,7 +17,7 @@ namespace ringside {
 /// Threads  one at a time
 class LaunchBatch {
  public:
-  /// returns  false: it does not go in here; nothing has changed
+  /// returns  false: the call does not fit into the batch, which is unchanged
   bool add(const DeviceGrid& grid, const DeviceBuffers& buffers, Collective kernel,
            std::optional<DeviceStream> stream, CallRanges ranges);
 

@@ -72,12 +72,12 @@ class NcclExecutor final : public Executor {
     if (done) done = wait();
     if (done) return;
     setup_.failure.set(done.error());
-    // Its kernels end, on this rank; the others hear of the failure from the communicator.
+    // Ends the kernels on this rank; the communicator notifies the other ranks of the failure.
     if (comm_ != nullptr) static_cast<void>(library_.comm_abort(std::exchange(comm_, nullptr)));
   }
   void drain() override {}
   void abort() noexcept override { is_aborted_.store(true, std::memory_order_relaxed); }
-  void set_wishes(const CallWishes& /*wishes*/) override {}
+  void set_settings(const CallSettings& /*settings*/) override {}
   [[nodiscard]] const HostLayout& layout() const override { return layout_; }
 
  private:
@@ -131,7 +131,7 @@ class NcclExecutor final : public Executor {
   const NcclLibrary& library_;
   const NcclStream stream_;
   ExecutorSetup setup_;
-  NcclLibrary::Comm comm_;  ///< null: it was aborted
+  NcclLibrary::Comm comm_;  ///< null: aborted
   HostLayout layout_;
   WaitPolicy wait_;
   CallPlan plan_;
@@ -143,8 +143,9 @@ class NcclExecutor final : public Executor {
 Result<std::unique_ptr<Executor>> make_nccl_executor(const NcclLibrary& library,
                                                      const NcclStream& stream,
                                                      const ExecutorSetup& setup) {
-  const CallWishes& wishes = setup.wishes;
-  if (wishes.algorithm || wishes.protocol || wishes.nchannels != 0 || wishes.slot.value != 0) {
+  const CallSettings& settings = setup.settings;
+  if (settings.algorithm || settings.protocol || settings.nchannels != 0 ||
+      settings.slot.value != 0) {
     return Error{ErrorCode::InvalidArgument, "settings for calls that NCCL runs",
                  "set NCCL's variables instead: NCCL_ALGO, NCCL_PROTO, NCCL_MAX_NCHANNELS"};
   }

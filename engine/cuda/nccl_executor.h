@@ -8,20 +8,20 @@
 
 namespace ringside {
 
-/// Where NCCL's kernels are enqueued: a stream of the GPU that is this thread's.
+/// The stream on which NCCL's kernels are enqueued, on this thread's current GPU.
 struct NcclStream {
   NcclLibrary::Stream stream = nullptr;
-  /// Whether all that was enqueued has ended.
+  /// Returns whether all that was enqueued has ended.
   /// errors  System: of whatever has failed since
   std::function<Result<bool>()> is_idle;
 };
 
-/// Has NCCL run the calls: all_reduce, broadcast, reduce, all_gather and reduce_scatter, each waited for. How is its
-/// own affair, so choose() says nothing. Rank 0's id goes to the others over the bootstrap's ring.
+/// Runs the calls with NCCL: all_reduce, broadcast, reduce, all_gather and reduce_scatter; each is waited for. NCCL
+/// chooses the algorithm, so choose() returns nothing. Rank 0's id is sent to the others over the bootstrap's ring.
 ///
 /// library, stream  outlive the executor
-/// errors           InvalidArgument: call settings.  System: what NCCL says. A rank that dies while NCCL's communicator is made
-///                  leaves the others waiting in NCCL: the launcher has to end them
+/// errors           InvalidArgument: call settings.  System: NCCL's error. If a rank dies while NCCL's communicator is
+///                  made, the others keep waiting in NCCL, and the launcher must end them
 Result<std::unique_ptr<Executor>> make_nccl_executor(const NcclLibrary& library,
                                                      const NcclStream& stream,
                                                      const ExecutorSetup& setup);

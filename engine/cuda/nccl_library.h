@@ -7,10 +7,10 @@
 
 namespace ringside {
 
-/// What a benchmark that compares with NCCL calls of it: of the libnccl that is found at run time.
+/// The NCCL functions that a benchmark compares with, from the libnccl that is found at run time.
 ///
-/// source  nccl.h of 2.24: types, enumerators and results as there. DataType and RedOp have NCCL's numbers; float8 is
-///         there since 2.24
+/// source  nccl.h of 2.24: types, enumerators and results. DataType and RedOp have NCCL's numbers; float8 exists since
+///         2.24
 struct NcclLibrary {
   using Comm = void*;
   using Stream = void*;  ///< cudaStream_t

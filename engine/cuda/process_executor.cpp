@@ -36,11 +36,11 @@ struct ProcessPlan : CallPlan, std::enable_shared_from_this<ProcessPlan> {
   std::optional<ReduceOp> reduce;
   std::vector<ChannelTask> tasks;    ///< [channel]
   std::vector<DirectStores> direct;  ///< [channel]; empty: none
-  DeviceGrid grid;                   ///< without blocks before prepare()
+  DeviceGrid grid;                   ///< has no blocks before prepare()
   bool has_proxies = false;
 };
 
-/// A call of a launch: it stays planned until that has ended.
+/// A call of a launch. Its plan is kept until the launch has ended.
 struct LaunchedCall {
   std::shared_ptr<const ProcessPlan> plan;
   std::uint32_t sequence = 0;
@@ -79,7 +79,7 @@ class CudaProcessExecutor final : public Executor {
                           .op = call.op,
                           .has_switch = links_->has_switch(),
                           .ranks_per_node = layout_.ranks_per_node},
-                         setup_.wishes);
+                         setup_.settings);
   }
 
   Result<CallPlan*> plan(const CollectiveCall& call) override {
@@ -87,7 +87,8 @@ class CudaProcessExecutor final : public Executor {
         std::ranges::find_if(plans_, [&](const auto& plan) { return is_alike(plan->call, call); });
     if (known != plans_.end()) return known->get();
     RINGSIDE_TRY(std::shared_ptr<ProcessPlan> fresh, make_plan(call));
-    // What is dropped stays in the device's memory until that ends: a launch, or a graph, may still need it.
+    // A dropped plan keeps its device memory until that is released as a whole, because a launch or a graph may still
+    // use it.
     if (plans_.size() == kMostKept) plans_.erase(plans_.begin());
     plans_.push_back(std::move(fresh));
     return plans_.back().get();
@@ -100,7 +101,7 @@ class CudaProcessExecutor final : public Executor {
 
   void run(CallPlan& plan, const CollectiveCall& call, std::uint32_t sequence) override {
     auto& mine = static_cast<ProcessPlan&>(plan);
-    // What its kernels record has one place: it is taken before it is written again.
+    // The kernels of a plan record events in one place, which is read before it is written again.
     if (lane_ != nullptr && is_under_way(mine)) {
       flush();
       drain();
@@ -120,7 +121,7 @@ class CudaProcessExecutor final : public Executor {
 
   void flush() override {
     if (batch_.is_empty()) return;
-    if (setup_.failure.happened()) {  // nothing begins behind what has failed
+    if (setup_.failure.happened()) {  // after a failure no call begins
       batch_.clear();
       gathered_.clear();
       return;
@@ -128,7 +129,7 @@ class CudaProcessExecutor final : public Executor {
     DeviceLaunch launch = batch_.launch();
     launch.is_one_gpu = 0;
     std::vector<LaunchedCall> calls = std::exchange(gathered_, {});
-    // Before the launch: another thread may drain at once.
+    // Before the launch, because another thread may drain at once.
     proxies_->begin();
     const auto begun = device_.queue->begin(launch, batch_.kernel(), batch_.stream());
     batch_.clear();
@@ -152,10 +153,10 @@ class CudaProcessExecutor final : public Executor {
       {
         const std::lock_guard lock(mutex_);
         if (under_way_.empty()) break;
-        first = &under_way_.front();  // stays where it is while others are put behind it
+        first = &under_way_.front();  // elements of a deque stay in place while others are appended
       }
       const Status done = finish(*first);
-      if (!done) fail(done.error());  // before the proxies look for more to do
+      if (!done) fail(done.error());  // before the proxies look for more work
       proxies_->end();
       const std::lock_guard lock(mutex_);
       under_way_.pop_front();
@@ -199,15 +200,15 @@ class CudaProcessExecutor final : public Executor {
       calls = captured_;
     }
     const std::unique_lock lock(memory_mutex_, std::try_to_lock);
-    if (!lock.owns_lock()) return;  // another thread is there; a later call will know
+    if (!lock.owns_lock()) return;  // another thread drains; a later call sees the result
     if (const Status fine = check_outcomes(calls); !fine) fail(fine.error());
   }
 
   Result<int> register_buffer(void* base, Bytes size) override {
     if (windows_ == nullptr) return 0;
-    flush();  // as connect()
+    flush();  // for the same reason as in connect()
     const std::lock_guard lock(memory_mutex_);
-    plans_.clear();  // of all ranks: those before have no tables for it
+    plans_.clear();  // on all ranks, because the existing plans have no tables for it
     return windows_->add(static_cast<std::byte*>(base), size, connect_deadline());
   }
   void deregister_buffer(int number) override {
@@ -219,8 +220,8 @@ class CudaProcessExecutor final : public Executor {
     links_->abort();
   }
 
-  void set_wishes(const CallWishes& wishes) override {
-    setup_.wishes = wishes;
+  void set_settings(const CallSettings& settings) override {
+    setup_.settings = settings;
     plans_.clear();
   }
 
@@ -278,7 +279,7 @@ class CudaProcessExecutor final : public Executor {
     return plan;
   }
 
-  /// Connects what the plan's ports lead to, and lays its blocks into the device's memory.
+  /// Connects the plan's ports, and copies its blocks to the device's memory.
   Status lay(ProcessPlan& plan) {
     const Choice& choice = plan.choice;
     std::vector<ConnectionId> wanted;
@@ -310,7 +311,7 @@ class CudaProcessExecutor final : public Executor {
     return {};
   }
 
-  /// What waits to begin does so first: the others may come here behind it alone.
+  /// Starts waiting launches first, because the other ranks may reach this point only after them.
   Status connect(std::span<const ConnectionId> wanted, std::span<const SwitchName> switches) {
     flush();
     const Deadline deadline = connect_deadline();
@@ -330,10 +331,10 @@ class CudaProcessExecutor final : public Executor {
                        setup_.bootstrap.clock());
   }
 
-  /// Whether a call has tables of what goes without slots: on all ranks or on none. The other ends of listed messages are
-  /// in lists that this rank does not know.
+  /// Returns whether a call has tables for data that is stored without slots; the same on all ranks. For listed
+  /// messages this rank does not know the lists of the other ends.
   [[nodiscard]] bool has_direct_stores(const CollectiveCall& call) const {
-    constexpr int kMostRanks = 32;  // each plans what all do
+    constexpr int kMostRanks = 32;  // every rank plans for all ranks
     return windows_ != nullptr && windows_->count() > 0 && !is_listed(call) &&
            nranks() <= kMostRanks;
   }
@@ -353,14 +354,14 @@ class CudaProcessExecutor final : public Executor {
            });
   }
 
-  /// Waits for a launch, and looks at how its calls have ended.
+  /// Waits for a launch and checks how its calls have ended.
   Status finish(const UnderWay& launch) {
     const Status ended = device_.queue->wait(launch.ticket);
     const std::int64_t ended_ns = trace_now().count();
-    // Reports are left alone where all went well; a block that writes one sets this flag.
+    // Reports are read only after a failure: a block that writes a report sets this flag.
     const bool has_report =
         std::atomic_ref(device_.control->abort).load(std::memory_order_acquire) != 0;
-    // A kernel that faulted leaves a device that answers nothing: then what the launch said counts.
+    // After a kernel fault the device does not answer: then the error of the launch is returned.
     Status outcome;
     if (has_report || !ended) {
       const std::lock_guard lock(memory_mutex_);
@@ -374,8 +375,8 @@ class CudaProcessExecutor final : public Executor {
     return {};
   }
 
-  /// Under memory_mutex_.
-  /// errors  of the first call that a warp has given up.  System: of the device
+  /// Requires memory_mutex_.
+  /// errors  of the first call that a warp gave up.  System: the device failed
   Status check_outcomes(const std::vector<LaunchedCall>& calls) {
     for (const LaunchedCall& call : calls) {
       RINGSIDE_TRY(const std::optional<Error> error,
@@ -400,21 +401,22 @@ class CudaProcessExecutor final : public Executor {
   const std::unique_ptr<ProcessWindows> windows_;  ///< null: nothing is registered
   HostLayout layout_;
   WaitPolicy wait_;
-  TraceLane* lane_ = nullptr;  ///< null: nothing is recorded
+  TraceLane* lane_ = nullptr;  ///< null: nothing is traced
   DeviceTrace trace_;
   std::vector<std::shared_ptr<ProcessPlan>> plans_;
-  // Of the thread that begins calls: those of the next launch.
+  // Used by the thread that begins calls: the calls of the next launch.
   LaunchBatch batch_;
   std::vector<LaunchedCall> gathered_;
-  std::mutex drain_mutex_;   ///< held by the thread that drains; taken before the others
+  std::mutex drain_mutex_;   ///< held by the thread that drains; locked before the other mutexes
   std::mutex memory_mutex_;  ///< guards the device's memory and the connections
-  std::mutex mutex_;         ///< guards what follows
+  std::mutex mutex_;         ///< guards the members below
   std::deque<UnderWay> under_way_;
-  std::vector<LaunchedCall> captured_;  ///< of graphs, for good: CUDA does not report their end
-  std::optional<ProxyServer> proxies_;  // last: its thread uses the members above
+  /// Calls in graphs, kept for ever because CUDA does not report the end of a graph launch
+  std::vector<LaunchedCall> captured_;
+  std::optional<ProxyServer> proxies_;  // last member: its thread uses the members above
 };
 
-/// All ranks choose alike, so as the smallest of their GPUs lets them.
+/// All ranks must make the same choices, so they use the smallest number of multiprocessors of their GPUs.
 Result<int> least_multiprocessors(int mine, Bootstrap& bootstrap, Deadline deadline) {
   RINGSIDE_TRY(const std::vector<std::byte> all,
                bootstrap.all_gather(std::as_bytes(std::span(&mine, 1)), deadline));

@@ -9,18 +9,19 @@
 
 namespace ringside {
 
-/// How ranks whose kernels are launched one by one reach one another: processes, or threads with a GPU each. Every rank
-/// gives the same.
+/// How ranks whose kernels are launched separately access each other: processes, or threads with a GPU each. Every
+/// rank passes equal options.
 struct CudaProcessOptions {
-  const Transport* transport = nullptr;  ///< between ranks; null: the fastest that there is
+  const Transport* transport = nullptr;  ///< transport between ranks; null: the fastest available
   MemorySettings memory = {};
-  bool registers = true;  ///< false: register_buffer() makes no difference. Of all ranks alike
+  bool registers = true;  ///< false: register_buffer() has no effect. Equal on all ranks
 };
 
-/// As NCCL's variables have it: NCCL_P2P_DISABLE=1, no memory of GPUs is opened; NCCL_CUMEM_ENABLE, by files (1), by CUDA
-/// IPC (0), or what there is (-2); NCCL_NVLS_ENABLE=0, no switch reduces; those of GPUDirect, as gpu_direct_settings() has
-/// them; NCCL_LOCAL_REGISTER=0 or NCCL_P2P_DIRECT_DISABLE=1, registered buffers are as any others.
-/// errors  InvalidArgument: one of them is no such value
+/// Reads the options from NCCL's variables: NCCL_P2P_DISABLE=1: no GPU memory is opened; NCCL_CUMEM_ENABLE: by files
+/// (1), by CUDA IPC (0), or as available (-2); NCCL_NVLS_ENABLE=0: no switch reduces; those of GPUDirect, as
+/// gpu_direct_settings(); NCCL_LOCAL_REGISTER=0 or NCCL_P2P_DIRECT_DISABLE=1: registered buffers are treated as
+/// others.
+/// errors  InvalidArgument: a value is invalid
 Result<CudaProcessOptions> cuda_process_options(const Transport* transport = nullptr,
                                                 const Environment& environment = env_text);
 

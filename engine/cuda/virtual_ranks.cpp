@@ -33,7 +33,7 @@ Result<std::unique_ptr<VirtualRanks::Plan>> VirtualRanks::plan(
                   calls.size(), nranks_);
   auto plan = std::make_unique<Plan>();
   plan->choice = choice;
-  // As on hosts: what joins nodes has the ranks play several.
+  // As on hosts, algorithms that connect nodes treat the ranks as several nodes.
   const int ranks_per_node =
       facts_of(choice.algorithm).needs_nodes ? played_ranks_per_node(nranks_) : 0;
   const Channels channels = host_channels(nranks_, choice.nchannels, ranks_per_node);

@@ -12,28 +12,28 @@
 
 namespace ringside {
 
-/// Ranks that share one GPU, all of them in one process: each call is one launch with the blocks of all ranks, so
-/// that no rank's kernel waits for one that has not begun. Connections outlive calls.
+/// Ranks that share one GPU, all in one process. Each call is one launch with the blocks of all ranks, so that no
+/// rank's kernel waits for one that has not started. Connections outlive calls.
 ///
 /// Threads    one at a time
-/// Ownership  the memory outlives it, and holds what it lays out until it ends itself
+/// Ownership  the memory outlives this object, and keeps its plans until the memory is destroyed
 class VirtualRanks {
  public:
   struct Options {
     Nanoseconds timeout{std::chrono::seconds(60)};
     int warps_per_strand = 0;  ///< 0: as many as the call has work for
     std::uint32_t events = 0;  ///< as DeviceCallShape::events
-    /// Simple: messages that receivers would only copy are stored straight into their outputs.
+    /// Simple: messages that receivers would only copy are stored directly into their outputs.
     bool stores_directly = true;
   };
 
-  /// A call of all ranks, laid out. It may be launched as often as wanted, on any buffers.
+  /// A planned call of all ranks. It may be launched repeatedly, on any buffers.
   struct Plan {
     Choice choice;
     std::vector<std::vector<ChannelTask>> tasks;  ///< [rank][channel]
     std::vector<std::optional<ReduceOp>> ops;     ///< [rank]
-    std::vector<std::vector<DirectStores>>
-        direct;  ///< [rank][channel]; none are stored directly: empty
+    /// [rank][channel]; none are stored directly: empty
+    std::vector<std::vector<DirectStores>> direct;
     std::vector<DeviceRank> ranks;
     DeviceGrid grid;
 
@@ -44,7 +44,7 @@ class VirtualRanks {
   };
 
   /// control      in shared memory of the device
-  /// connections  theirs, where they are not the usual ones: tests have switches; null: the usual ones
+  /// connections  for tests with switches; null: the default ones
   VirtualRanks(DeviceMemory& memory, DeviceControl* control, int nranks, int slots = kSlots,
                std::unique_ptr<DeviceConnections> connections = nullptr)
       : memory_(memory),
@@ -53,7 +53,7 @@ class VirtualRanks {
         connections_(connections != nullptr ? std::move(connections)
                                             : std::make_unique<DeviceConnections>(memory, slots)) {}
 
-  /// calls   of each rank; they may differ in what a rank's own call may differ in (scalar, transfers)
+  /// calls   [rank]; they may differ in fields that are per rank (scalar, transfers)
   /// errors  as plan_channels(), make_reduce_op(), lay_out()
   Result<std::unique_ptr<Plan>> plan(std::span<const CollectiveCall> calls, const Choice& choice,
                                      const Options& options);

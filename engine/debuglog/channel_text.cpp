@@ -21,7 +21,7 @@ std::string end_text(NcclVersion version, const ConnectionEnd& end) {
 
 bool is_net(Medium medium) { return medium == Medium::NetSend || medium == Medium::NetReceive; }
 
-/// Whether the channel carries the connection's number.
+/// Returns whether the line prints the number of the connection.
 bool names_connection(NcclVersion version, Medium medium) {
   if (medium == Medium::Shm) return false;
   return version.is_from(is_net(medium) ? 12 : 14);
@@ -37,7 +37,7 @@ std::string net_text(NcclVersion version, const ConnectionFacts& connection) {
   if (connection.is_gdr) text += "/GDRDMA";
   if (connection.is_gdr && connection.is_pci_mapped && version.is_from(26)) text += "(PCI)";
   if (connection.is_shared && version.is_from(8)) text += "/Shared";
-  // How what the NIC has written becomes visible to the GPU; Always: by a read through the NIC.
+  // How data that the NIC has written becomes visible to the GPU; Always: by a read through the NIC.
   if (connection.is_gdr && !is_send && version.is_from(31)) text += "/flush=Always";
   return text;
 }

@@ -12,7 +12,7 @@ std::string rank_text(const CommFacts& comm) {
   return fmt::format("comm {:#x} rank {} nranks {} ", comm.pointer, comm.rank, comm.nranks);
 }
 
-/// `cudaDev 0 busId 5d000 `, of a rank with a GPU
+/// `cudaDev 0 busId 5d000 `, for a rank with a GPU
 std::string device_text(const CommFacts& comm) {
   std::string text;
   if (comm.cuda_dev >= 0) text += fmt::format("cudaDev {} ", comm.cuda_dev);
@@ -20,7 +20,7 @@ std::string device_text(const CommFacts& comm) {
   return text;
 }
 
-/// What START and COMPLETE say alike.
+/// Returns the text that START and COMPLETE have in common.
 std::string facts_text(NcclVersion version, const CommFacts& comm) {
   std::string text;
   if (version.is_from(23) && !comm.function.empty()) {

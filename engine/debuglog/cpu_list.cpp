@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-/// The processors, lowest first; empty where the text is no mask.
+/// Returns the processors, lowest first; empty if the text is not a mask.
 std::vector<bool> bits_of(std::string_view mask) {
   std::vector<bool> bits;
   for (auto digit = mask.rbegin(); digit != mask.rend(); ++digit) {

@@ -14,7 +14,7 @@ constexpr std::string_view kOk = "[OK]   ", kInfo = "[INFO] ";
 
 using Ranks = std::vector<int>;
 
-/// "{8,9,...}": NCCL names some.
+/// "{8,9,...}": NCCL lists only some ranks.
 std::string listed(const Ranks& ranks) {
   constexpr std::size_t kMost = 8;
   std::string text = "{";
@@ -24,7 +24,7 @@ std::string listed(const Ranks& ranks) {
   return text + (ranks.size() > kMost ? ",...}" : "}");
 }
 
-/// The ranks whose value is not that of rank 0.
+/// Returns the ranks whose value differs from rank 0's.
 template <typename Value>
 Ranks unlike_first(const std::vector<RankDiagnosis>& ranks, Value value) {
   Ranks unlike;
@@ -43,7 +43,7 @@ std::string across_text(std::size_t nranks, std::uint64_t comm_id) {
   return fmt::format("across {} ranks in comm {:#x}", nranks, comm_id);
 }
 
-/// Appends the check of the variables.
+/// Appends the comparison of the environment variables.
 void append_environment(const std::vector<RankDiagnosis>& ranks, const std::string& across,
                         std::vector<std::string>& lines) {
   std::set<std::string> names, differing;

@@ -26,9 +26,9 @@ std::vector<std::string> ras_diagnostics_text(std::uint64_t comm_id,
                                               const std::vector<RankDiagnosis>& ranks,
                                               double time_ms);
 
-/// Of these checks, the one of the variables alone: of ranks without a GPU.
-/// ranks   that answered
-/// nranks  of the communicator
+/// Returns the lines of the check of variables only, for ranks without a GPU.
+/// ranks   ranks that answered
+/// nranks  size of the communicator
 std::vector<std::string> environment_diagnostics_text(std::uint64_t comm_id,
                                                       const std::vector<RankDiagnosis>& ranks,
                                                       int nranks);

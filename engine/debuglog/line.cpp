@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-/// source  NCCL's line buffer of 1024 bytes, up to 2.28
+/// source  NCCL up to 2.28 has a line buffer of 1024 bytes
 constexpr std::size_t kLongestLine = 1023;
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 constexpr int kCellWidth = 14;
 constexpr std::size_t kAlgorithmsInBlock = 3;
 
-/// The algorithms that a version's table has, in NCCL's order.
+/// Returns the algorithms of a version's table, in NCCL's order.
 std::vector<Algorithm> algorithms_of(NcclVersion version) {
   const int count = version.is_from(23)   ? 7
                     : version.is_from(18) ? 6
@@ -32,7 +32,7 @@ std::string upper_case(std::string text) {
   return text;
 }
 
-/// As the log of 2.24 and later spells it: RING, NVLS_TREE, COLLNET_DIRECT.
+/// Returns the spelling in the log of 2.24 and later: RING, NVLS_TREE, COLLNET_DIRECT.
 std::string algorithm_name(Algorithm algorithm) { return upper_case(to_string(algorithm)); }
 std::string protocol_name(Protocol protocol) { return upper_case(to_string(protocol)); }
 

@@ -11,7 +11,7 @@ constexpr std::string_view kNetLibrary = "libnccl-net.so";
 constexpr std::string_view kNotFound =
     "libnccl-net.so: cannot open shared object file: No such file or directory";
 
-/// The newest interface between NCCL and a network plugin.
+/// Returns the newest version of the interface between NCCL and network plugins.
 int net_interface_of(NcclVersion version) {
   if (version.is_before(12)) return 4;
   if (version.is_before(16)) return 5;
@@ -205,7 +205,7 @@ std::string dma_buf_text(int dev) {
 }
 
 std::vector<std::string> ofi_text(NcclVersion version, const OfiFacts& facts) {
-  // The plugin's release that was new with that of NCCL.
+  // Names the plugin's release that was current when the NCCL release was new.
   std::vector<std::string> lines;
   const std::string nics = fmt::format("(found {} nics)", facts.nics);
   if (version.is_before(18)) {

@@ -12,7 +12,7 @@
 namespace ringside {
 namespace {
 
-/// In the order of the enumerators' bits.
+/// Indexed by the bit of the enumerator.
 constexpr std::array<std::string_view, 17> kSubsystemNames{
     "INIT", "COLL",  "P2P",  "SHM",       "NET", "GRAPH",   "TUNING", "ENV",    "ALLOC",
     "CALL", "PROXY", "NVLS", "BOOTSTRAP", "REG", "PROFILE", "RAS",    "DESTROY"};
@@ -25,7 +25,7 @@ constexpr Subsystems all_of_them() {
   return all;
 }
 
-/// The word as a set; none: there is no such word.
+/// Returns the word as a set; empty if the word is unknown.
 Subsystems subsystems_of(const std::string& word) {
   if (word == "ALL") return all_of_them();
   const auto known = std::ranges::find(kSubsystemNames, word);

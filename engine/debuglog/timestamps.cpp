@@ -32,13 +32,13 @@ std::uint32_t levels_of(std::string_view word) {
   return 0;
 }
 
-/// The format with its first `%3f` as digits; strftime does the rest.
+/// Replaces the first `%3f` of the format by digits; strftime formats the other fields.
 std::string with_fraction(const std::string& format, std::int32_t nanoseconds) {
   for (std::size_t at = 0; at + 2 < format.size(); ++at) {
     if (format[at] != '%') continue;
     const char digits = format[at + 1];
     if (digits < '1' || digits > '9' || format[at + 2] != 'f') {
-      ++at;  // another field, of which the second letter may be a percent sign
+      ++at;  // another field, whose second letter may be a percent sign
       continue;
     }
     const std::string all = fmt::format("{:09}", nanoseconds);

@@ -12,7 +12,7 @@ namespace {
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-/// The silicon's links are printed as its first GPU's.
+/// Links of a GPU's silicon are printed as links of its first GPU.
 NodeRef shown_node(const System& system, NodeRef ref) {
   if (ref.kind != NodeKind::Dev) return ref;
   for (int gpu = 0; gpu < system.count(NodeKind::Gpu); ++gpu) {
@@ -37,7 +37,7 @@ std::string node_text(NcclVersion version, const System& system, NodeRef ref) {
   return fmt::format("{}/{:X}", kind_name(ref.kind), node.id);
 }
 
-/// Prints a node and what hangs below it.
+/// Prints a node and the nodes below it.
 class TreePrinter {
  public:
   TreePrinter(NcclVersion version, const System& system, int first_rank)
@@ -67,7 +67,7 @@ class TreePrinter {
   std::vector<std::string> take() { return std::move(lines_); }
 
  private:
-  /// A GPU's own links are its silicon's.
+  /// Returns a GPU's own links, which are those of its silicon.
   [[nodiscard]] std::vector<LinkId> links_of(NodeRef ref) const {
     std::vector<LinkId> links = system_.node(ref).links;
     if (ref.kind != NodeKind::Gpu) return links;
@@ -104,7 +104,7 @@ class TreePrinter {
   std::vector<std::string> lines_;
 };
 
-/// The way from a GPU to its own silicon is none.
+/// The path from a GPU to its own silicon counts as no hop.
 int count_hops(const System& system, const Path& path) {
   return static_cast<int>(std::ranges::count_if(
       path.links, [&system](LinkId id) { return system.link(id).kind != LinkKind::Loc; }));
@@ -124,7 +124,7 @@ std::string paths_text(NcclVersion version, const System& system, NodeRef from) 
   return text;
 }
 
-/// What a version without a type calls such a path.
+/// Returns the path type that a version without the given type uses instead.
 PathType known_type(NcclVersion version, PathType type) {
   if (type == PathType::P2c && version.is_before(27)) type = PathType::Phb;
   if (type == PathType::C2c && version.is_before(26)) type = PathType::Phb;
@@ -136,7 +136,7 @@ PathType known_type(NcclVersion version, PathType type) {
 }  // namespace
 
 int path_number(NcclVersion version, PathType type) {
-  // How far each is below today's number: one for each type that was put before it since.
+  // Old numbers are smaller by one for each type that was inserted before them since.
   const PathType known = known_type(version, type);
   int number = static_cast<int>(known);
   if (version.is_before(27) && known > PathType::P2c) --number;

@@ -12,11 +12,11 @@ namespace ringside {
 namespace {
 
 struct Release {
-  int newest_patch;  ///< of one that is not described
+  int newest_patch;  ///< for a minor version that is not in the table
   CudaVersion cuda;
 };
 
-/// By minor, from kOldestLogMinor on.
+/// By minor version, from kOldestLogMinor on.
 constexpr std::array<Release, kNewestLogMinor - kOldestLogMinor + 1> kReleases{{
     {8, {10, 2}},  {4, {11, 2}}, {9, {11, 3}}, {3, {11, 4}}, {4, {11, 5}},
     {12, {11, 6}}, {4, {11, 7}}, {3, {11, 7}}, {5, {11, 8}}, {5, {11, 8}},
@@ -29,7 +29,7 @@ const Release& release_of(int minor) {
   return kReleases[static_cast<std::size_t>(std::min(minor, kNewestLogMinor) - kOldestLogMinor)];
 }
 
-/// The last number of "2.30" or of "2.30.7".
+/// Returns the last number of "2.30" or of "2.30.7".
 int last_number(std::string_view version) {
   return static_cast<int>(*parse_int(version.substr(version.rfind('.') + 1)));
 }

@@ -14,7 +14,7 @@ std::string handed_on(NcclVersion version, std::string_view place, std::string_v
   return fmt::format("{} -> {}{}", place, code, thread);
 }
 
-/// From ncclCommInitRank's thread on.
+/// Appends the errors of the callers, from ncclCommInitRank's thread on.
 void append_init(std::vector<std::string>& lines, NcclVersion version, int code) {
   lines.push_back(handed_on(version, "init.cc:1393", "initTransportsRank", code));
   if (version.is_before(14)) return;
@@ -84,7 +84,7 @@ Warning other_version_warning(NcclVersion version, int rank, NcclVersion other, 
                         rank, version_code(version), other_rank, version_code(other)),
             to_init(version, "", "", kUsage)};
   }
-  // What a rank sends to the others is a structure that grows with the versions.
+  // The message that ranks exchange is a structure that grows with each version.
   const auto message_size = [](NcclVersion of) { return 96 + 8 * of.minor; };
   return {{"bootstrap.cc", 60, "bootstrapNetRecv"},
           fmt::format("Message truncated : received {} bytes instead of {}", message_size(other),

@@ -39,7 +39,7 @@ Status check_rank(const std::optional<int>& rank, const char* key, FaultKind kin
       fmt::format("give a rank from 0 to {}", nranks - 1)};
 }
 
-/// Another collective for the same buffers: one that moves data, and differs.
+/// Returns a different collective with the same buffers: one that moves data and gives another result.
 Collective other_than(Collective collective) {
   return collective == Collective::AllReduce ? Collective::Broadcast : Collective::AllReduce;
 }
@@ -64,7 +64,8 @@ Result<FaultPlan> FaultPlan::drawn_for(int nranks, std::int64_t calls) const {
     RINGSIDE_TRY(check_rank(fault.rank, "rank", fault.kind, nranks));
     RINGSIDE_TRY(check_rank(fault.from, "from", fault.kind, nranks));
     RINGSIDE_TRY(check_rank(fault.to, "to", fault.kind, nranks));
-    // By its place in the plan: what one fault draws does not depend on what another leaves open.
+    // The seed depends on the fault's place in the plan, so a fault draws the same values whatever the other faults
+    // draw.
     Random random(seed + (i + 1) * 0x9e3779b97f4a7c15U);
     const int rank = static_cast<int>(random.below(nranks));
     const std::int64_t call = random.between(calls / 4, std::max(calls / 4, calls - 1));

@@ -36,7 +36,7 @@ Status set_whole(Field& field, std::string_view text, std::int64_t least, std::i
   return {};
 }
 
-/// Beyond it times count as infinite, and none is added up to more than a clock holds.
+/// Longer times count as infinite; so no sum of times overflows a clock.
 constexpr Seconds kLongestTime{1e6};
 
 Status set_time(std::optional<Seconds>& field, std::string_view text) {
@@ -52,7 +52,7 @@ Status set_word(Field& field, std::string_view text, Result<T> (*parse)(std::str
   return {};
 }
 
-/// Communicators' names appear in dumps and logs.
+/// Sets the name of a communicator, as it appears in dumps and logs.
 Status set_name(std::string& field, std::string_view text) {
   constexpr std::string_view kMarks = "_-./:";
   const bool is_name = !text.empty() && text.size() <= 80 && std::ranges::all_of(text, [&](char c) {
@@ -69,7 +69,7 @@ Status set_name(std::string& field, std::string_view text) {
 
 constexpr int kMostRanks = 1 << 20;
 
-/// A key: which faults take it, how it is read, and how it is written where it differs from the default.
+/// A key of a fault: the faults that have it, how it is read, and how it is written if it differs from the default.
 struct KeyRow {
   std::string_view key;
   bool (*fits)(FaultKind kind);

@@ -18,31 +18,31 @@ namespace ringside {
 
 class YamlMapping;
 
-/// A fault's keys and their values, as they are written.
+/// A fault's keys and values in text form.
 using FaultKeys = std::map<std::string, std::string, std::less<>>;
 
 /// errors  InvalidArgument: an unknown key for such a fault (the nearest is named), or an invalid value
 Result<Fault> make_fault(FaultKind kind, const FaultKeys& keys);
 
-/// One fault as a line: `kind`, or `kind:key=value,key=value`.
+/// Parses `kind`, or `kind:key=value,key=value`.
 /// errors  InvalidArgument: as make_fault(); names what cannot be read
 Result<Fault> parse_fault(std::string_view text);
 
-/// The keys whose values differ from their defaults, in the order in which they are written.
+/// Returns the keys whose values differ from their defaults, in writing order.
 std::vector<std::pair<std::string_view, std::string>> keys_of(const Fault& fault);
 
-/// What parse_fault() reads back.
+/// Returns the text that parse_fault() reads.
 std::string to_string(const Fault& fault);
 
-/// A plan as YAML (README.md).
-/// where   for messages: the file
+/// Parses a plan in YAML (README.md).
+/// where   the file's name, for messages
 /// errors  Corrupt: `where:line: what`, with the fix
 Result<FaultPlan> parse_fault_plan(const std::string& text, const std::string& where);
 std::string to_yaml(const FaultPlan& plan);
 /// Writes the keys `seed` and `faults` into a mapping that is open.
 void write_faults(YAML::Emitter& out, const FaultPlan& plan);
 
-/// The key `faults` of a document that holds them among other things, and `seed`, if it is there.
+/// Reads the keys `faults` and `seed` (if present) of a document that also contains other keys.
 /// errors  as parse_fault_plan()
 Result<std::vector<Fault>> read_faults(const YamlMapping& root);
 Result<std::uint64_t> read_fault_seed(const YamlMapping& root);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kExample = "- skip: {rank: 3, call: 40}";
 
-/// One line of the list: a word, or a word with its keys.
+/// Reads one entry of the list: a word, or a word with its keys.
 Result<Fault> read_fault(const YamlMapping& root, const YAML::Node& node) {
   const bool is_pair = node.IsMap() && node.size() == 1 && node.begin()->first.IsScalar();
   if (!node.IsScalar() && !is_pair)

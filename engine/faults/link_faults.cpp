@@ -6,7 +6,7 @@
 namespace ringside {
 namespace {
 
-constexpr Seconds kLongest{1e6};  ///< for a message: what is longer is for ever
+constexpr Seconds kLongest{1e6};  ///< longest delay of a message; a longer one is endless
 
 bool fits(const std::optional<int>& wanted, int is) { return !wanted || *wanted == is; }
 
@@ -37,22 +37,22 @@ bool LinkState::may_send(Nanoseconds now) {
   return fault_.by && now - *began_ >= in_ns(*fault_.by);
 }
 
-LinkState::Fate LinkState::fate() const {
-  if (!is_on()) return Fate::Delivered;
+LinkState::Outcome LinkState::next_outcome() const {
+  if (!is_on()) return Outcome::Delivered;
   switch (fault_.kind) {
     case FaultKind::CutLink:
-      return Fate::Broken;
+      return Outcome::Broken;
     case FaultKind::Blackhole:
-      return Fate::Lost;
+      return Outcome::Lost;
     case FaultKind::Drop:
-      return fault_.times == 0 || lost_ < fault_.times ? Fate::Lost : Fate::Delivered;
+      return fault_.times == 0 || lost_ < fault_.times ? Outcome::Lost : Outcome::Delivered;
     default:
-      return Fate::Delivered;
+      return Outcome::Delivered;
   }
 }
 
 void LinkState::sent(Bytes size, Nanoseconds now) {
-  if (fate() == Fate::Lost) ++lost_;
+  if (next_outcome() == Outcome::Lost) ++lost_;
   if (is_on() && fault_.kind == FaultKind::SlowLink) {
     const Seconds takes =
         fault_.by.value_or(Seconds{0}) + (fault_.rate ? size / *fault_.rate : Seconds{0});

@@ -11,37 +11,37 @@ namespace ringside {
 
 /// The faults of the connections of one communicator.
 struct LinkFaults {
-  const FaultPlan* plan = nullptr;  ///< drawn; null: nothing goes wrong
+  const FaultPlan* plan = nullptr;  ///< a plan whose random choices are drawn; null: no faults
   std::string on = {};              ///< the communicator's name
-  std::vector<int> job_ranks = {};  ///< of its ranks; empty: the same
+  std::vector<int> job_ranks = {};  ///< [rank of the communicator]: rank of the job; empty: equal
 
-  /// The first fault that hits connections from the one rank to the other; null: none does.
-  /// shape  ranks of the communicator
+  /// Returns the first fault that affects connections from one rank to another; null: none. shape  ranks of the
+  /// communicator
   [[nodiscard]] const Fault* find(int from, int to, int channel) const;
 };
 
-/// What becomes of the messages of one connection that a fault hits. The caller passes the
-/// time, by any clock; nothing here waits.
+/// Decides what happens to the messages of a connection that has a fault. The caller passes the time of any clock; no
+/// function waits.
 ///
-/// Ordering   may_send(), then fate(), for each message
+/// Ordering   may_send(), then next_outcome(), for each message
 /// Threads    one at a time
 class LinkState {
  public:
   explicit LinkState(const Fault& fault) : fault_(fault) {}
 
-  enum class Fate : std::uint8_t {
+  enum class Outcome : std::uint8_t {
     Delivered,
     Lost,    ///< the sender believes it sent
-    Broken,  ///< the connection is: nothing passes any more
+    Broken,  ///< the connection is broken: no further message passes
   };
 
-  /// Whether the sender may send a message now. now  since any moment
+  /// Returns whether the sender may send a message now. now  since any moment
   [[nodiscard]] bool may_send(Nanoseconds now);
 
-  /// Of the message that is sent now. Does not change before sent().
-  [[nodiscard]] Fate fate() const;
+  /// Returns what happens to the message that is sent now. Constant until sent() is called.
+  [[nodiscard]] Outcome next_outcome() const;
 
-  /// It has been sent.
+  /// Records that the message was sent.
   void sent(Bytes size, Nanoseconds now);
 
  private:
@@ -52,7 +52,7 @@ class LinkState {
   std::uint64_t messages_ = 0;
   std::int64_t lost_ = 0;
   std::optional<Nanoseconds> began_;  ///< when a stall set in
-  Nanoseconds next_{0};               ///< before which a slow link takes nothing
+  Nanoseconds next_{0};               ///< time before which a slow link accepts no message
 };
 
 }  // namespace ringside

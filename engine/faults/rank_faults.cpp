@@ -5,51 +5,51 @@
 namespace ringside {
 namespace {
 
-void add_to(CallFate& fate, const Fault& fault) {
+void add_to(CallEffects& effects, const Fault& fault) {
   switch (fault.kind) {
     case FaultKind::Skip:
-      fate.is_left_out = true;
+      effects.is_skipped = true;
       break;
     case FaultKind::Add:
-      fate.is_made_twice = true;
+      effects.is_repeated = true;
       break;
     case FaultKind::Reorder:
-      fate.is_put_off = true;
+      effects.is_postponed = true;
       break;
     case FaultKind::Late:
-      fate.late += *fault.by;
+      effects.delay += *fault.by;
       break;
     case FaultKind::Stall:
-      fate.late += fault.by.value_or(Seconds{0});
-      fate.never = fate.never || !fault.by;
+      effects.delay += fault.by.value_or(Seconds{0});
+      effects.is_never_made = effects.is_never_made || !fault.by;
       break;
     case FaultKind::Throw:
     case FaultKind::Exit:
     case FaultKind::Kill:
     case FaultKind::Stop:
-      if (fate.end == nullptr) fate.end = &fault;
+      if (effects.ending == nullptr) effects.ending = &fault;
       break;
     default:
-      fate.changes.push_back(&fault);
+      effects.changes.push_back(&fault);
   }
 }
 
 }  // namespace
 
-CallFate RankFaults::fate_of(std::string_view on) {
+CallEffects RankFaults::effects_on_next_call(std::string_view on) {
   const std::lock_guard lock(mutex_);
   auto of_this = std::ranges::find(counted_, on, &Counted::on);
   if (of_this == counted_.end()) of_this = counted_.insert(of_this, {std::string(on)});
   const std::int64_t number = calls_++;
   const std::int64_t number_on = of_this->calls++;
-  CallFate fate;
+  CallEffects effects;
   for (const Fault& fault : plan_.faults) {
     if (is_link_fault(fault.kind) || fault.rank != rank_) continue;
     if (!fault.on.empty() && fault.on != on) continue;
     const std::int64_t at = (fault.on.empty() ? number : number_on) - fault.call.value_or(0);
-    if (at >= 0 && (fault.times == 0 || at < fault.times)) add_to(fate, fault);
+    if (at >= 0 && (fault.times == 0 || at < fault.times)) add_to(effects, fault);
   }
-  return fate;
+  return effects;
 }
 
 }  // namespace ringside

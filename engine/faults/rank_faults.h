@@ -11,36 +11,38 @@
 
 namespace ringside {
 
-/// What becomes of one call of a rank. In this order: it ends the rank, is waited for, is skipped or put
-/// off, is changed, is made once more.
-struct CallFate {
-  const Fault* end = nullptr;  ///< Throw, Exit, Kill, Stop
-  Seconds late{0};
-  bool never = false;  ///< the rank does not come to it
-  bool is_left_out = false;
-  bool is_put_off = false;  ///< behind the next call
-  bool is_made_twice = false;
+/// The effects of faults on one call of a rank. They apply in this order: the rank ends; the call is delayed; it is
+/// skipped or postponed; it is changed; it is made a second time.
+struct CallEffects {
+  const Fault* ending =
+      nullptr;       ///< the fault that ends the rank: Throw, Exit, Kill or Stop; null: none
+  Seconds delay{0};  ///< before the call
+  bool is_never_made = false;  ///< the rank hangs instead
+  bool is_skipped = false;
+  bool is_postponed = false;  ///< made after the next call
+  bool is_repeated = false;
   std::vector<const Fault*> changes;  ///< for changed_by(), in the plan's order
 
-  /// Whether the call is made as it was given.
+  /// Returns whether the call is made as it was given.
   [[nodiscard]] bool is_plain() const {
-    return end == nullptr && late.count() == 0 && !never && !is_left_out && !is_put_off &&
-           !is_made_twice && changes.empty();
+    return ending == nullptr && delay.count() == 0 && !is_never_made && !is_skipped &&
+           !is_postponed && !is_repeated && changes.empty();
   }
 };
 
-/// The faults of one rank, asked at each of its calls.
+/// The faults of one rank, which the rank queries at each of its calls.
 ///
-/// Ordering   call numbers count the calls of fate_of(), over all communicators, and of each by name
+/// Ordering   calls are numbered by the calls of effects_on_next_call(), over all communicators, and separately by
+///            communicator name
 /// Threads    any
 class RankFaults {
  public:
-  /// plan  drawn; kept
+  /// plan  a plan whose random choices are drawn; copied
   RankFaults(FaultPlan plan, int rank) : plan_(std::move(plan)), rank_(rank) {}
 
-  /// The fate of the rank's next call.
+  /// Returns the effects on the rank's next call.
   /// on  the communicator's name
-  [[nodiscard]] CallFate fate_of(std::string_view on);
+  [[nodiscard]] CallEffects effects_on_next_call(std::string_view on);
 
   [[nodiscard]] const FaultPlan& plan() const { return plan_; }
   [[nodiscard]] int rank() const { return rank_; }

@@ -4,7 +4,7 @@
 
 namespace ringside {
 
-/// A copy whose entries point at its own calls.
+/// Returns a copy whose entries refer to the copy's own calls.
 FlightDump copy_of(const FlightDump& dump);
 
 }  // namespace ringside

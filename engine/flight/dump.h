@@ -43,7 +43,7 @@ struct FlightDump {
   struct Group {
     int pg_id = 0;  ///< PID of this process
     std::string name, desc;
-    std::vector<int> ranks;  ///< of the whole job
+    std::vector<int> ranks;  ///< ranks of the whole job
   };
   struct Status {
     int pg_id = 0;
@@ -68,7 +68,7 @@ struct FlightDump {
   bool has_frames = false;
   std::int64_t timeout_ms = 0;
   std::vector<Group> groups;   ///< in the order of their creation
-  std::vector<Status> status;  ///< of the groups that had a call
+  std::vector<Status> status;  ///< status of the groups that had a call
   std::vector<Entry> entries;  ///< oldest first
   std::deque<Call> calls;      ///< what the entries point at
   std::string reason;          ///< why the dump was taken; empty: unknown
@@ -81,17 +81,17 @@ struct FlightDump {
 /// format  as FlightDump::format
 bool has_format(const char* format, int major, int minor);
 
-/// As PyTorch writes it on a timeout: the pickle of its C++ pickler, protocol 2, with the keys of the
-/// format. `reason` and `progress`, if not empty, are under the key `ringside`. Appends to `out`.
+/// Appends the dump to `out` in the format that PyTorch writes on a timeout: the pickle of its C++ pickler, protocol
+/// 2, with the keys of the format. `reason` and `progress`, if not empty, are stored under the key `ringside`.
 ///
-/// source  the opcodes that PyTorch's own dumps hold: strings by value in the memo, frames by identity
+/// source  the opcodes in PyTorch's own dumps: strings by value in the memo, frames by identity
 void append_pickle(const FlightDump& dump, std::string& out);
 
 /// Appends the dump to `out` in the form of PyTorch's JSON dump: no frames, 0 for unknown times, text for the numbers
 /// of pg_status, keys in alphabetical order, no `entries` if empty.
 void append_json(const FlightDump& dump, std::string& out);
 
-/// PyTorch's names of calls and element types: all_reduce, _all_gather_base; Float, BFloat16.
+/// Returns PyTorch's names of calls and element types: all_reduce, _all_gather_base; Float, BFloat16.
 const char* recorded_name(Collective collective);
 const char* recorded_name(DataType type);
 

@@ -19,7 +19,7 @@ Result<std::string> write_dump(const FlightDump& dump, const FlightSettings& set
     append_pickle(dump, text);
   }
   const std::string path = dump_path(settings, rank);
-  // Dumps have names that other users know, in folders for all: no link is followed.
+  // Other users know the names of dumps and can write to their folders, so links are not followed.
   const Status written = write_file(path, text, NewFile::Links::Replace);
   if (written) return path;
   const std::string other = spare + "/" + path.substr(path.rfind('/') + 1);

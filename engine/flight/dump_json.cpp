@@ -130,7 +130,7 @@ class JsonWriter {
   const FlightDump& dump_;
   std::string& out_;
   const std::string thread_name_;
-  std::vector<std::string> named_;  ///< [group]: what its entries say of it
+  std::vector<std::string> named_;  ///< [group]: name that its entries carry
 };
 
 }  // namespace

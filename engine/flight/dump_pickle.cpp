@@ -40,7 +40,7 @@ class PickledDump {
   [[nodiscard]] bool has_format(int major, int minor) const {
     return ringside::has_format(dump_.format, major, minor);
   }
-  /// A text that lives as long as the writer.
+  /// Keeps a copy of the text for the life of the writer.
   std::string_view keep(std::string text) { return kept_.emplace_back(std::move(text)); }
 
   void key(std::string_view name, std::string_view value) {
@@ -131,7 +131,7 @@ class PickledDump {
     pickle_.end_list();
   }
 
-  /// The frames of equal calls are written once, and fetched from the memo by the others.
+  /// Writes the frames of equal calls once; later calls refer to them through the memo.
   void write_frames(const FlightDump::Call& call) {
     std::vector<std::uint32_t>& memo = memo_[&call];
     pickle_.string("frames");

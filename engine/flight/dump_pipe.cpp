@@ -18,7 +18,7 @@
 namespace ringside {
 namespace {
 
-/// A pipe without writers is readable without end, so it is looked at now and then.
+/// A pipe without writers always polls as readable, so the thread reads it at this interval instead.
 constexpr std::chrono::milliseconds kLookEvery{100};
 
 }  // namespace
@@ -46,7 +46,8 @@ class DumpPipe::Impl {
   const OnRequest on_request_;
   std::mutex mutex_;
   std::condition_variable_any sleep_;
-  std::jthread thread_;  // last: ends before what it uses goes
+  std::jthread
+      thread_;  // last member: the thread ends before the members that it uses are destroyed
 };
 
 Result<std::unique_ptr<DumpPipe>> DumpPipe::make(const std::string& path, OnRequest on_request) {

@@ -18,7 +18,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/remark.h"
+#include "base/warning.h"
 #include "engine/flight/copy_dump.h"
 #include "engine/flight/dump_file.h"
 #include "engine/flight/dump_pipe.h"
@@ -54,6 +54,7 @@ std::uint32_t this_thread() {
   return id;
 }
 
+/// Adds 1. Only one thread at a time writes the counter.
 void count_one(std::atomic<std::int64_t>& counter) {
   counter.fetch_add(1, std::memory_order_release);
 }
@@ -70,22 +71,22 @@ class FlightRecorder::Group {
 
   const int index;
   const GroupFacts facts;
-  // One thread at a time makes ordered calls; dumps look on.
+  // Written by the thread that calls, one at a time; read by dumps.
   std::atomic<std::int64_t> collective_seq{0}, p2p_seq{0}, op_id{0};
   std::atomic<std::int64_t> enqueued{-1}, started{-1}, completed{-1};
-  std::atomic<std::int64_t> completed_op{0};  ///< all up to it have ended well
-  std::atomic<std::int64_t> failed_op{0};     ///< those behind that and up to this have failed
+  std::atomic<std::int64_t> completed_op{0};  ///< all operations up to it succeeded
+  std::atomic<std::int64_t> failed_op{0};     ///< those after completed_op up to it failed
   std::array<std::atomic<std::int64_t>, kCollectiveCount> launches{}, completions{};
-  std::atomic<std::int64_t> under_way_since{0};  ///< when the call that is under way began; 0: none
+  std::atomic<std::int64_t> under_way_since{0};  ///< begin of the current call; 0: no call
   std::atomic<GroupState> state{GroupState::Init};
   std::atomic<bool> has_failed{false};
-  // Of the recorder's thread alone: when it last saw progress, and how much; which call had made no progress for too
-  // long when it looked last.
+  // Used by the recorder's thread only: time and amount of the last progress seen, and the call that had made no
+  // progress for too long at the last look.
   std::int64_t moved_at = 0;
   std::uint64_t moved = 0;
   std::int64_t suspected = 0;
-  bool has_left = false;  // under the recorder's mutex
-  // Under the recorder's mutex; empty: it has left.
+  bool has_left = false;  // guarded by the recorder's mutex
+  // Guarded by the recorder's mutex; empty after the communicator has left.
   ProgressSource progress;
   AskOthers ask_others;
 };
@@ -106,7 +107,7 @@ class FlightRecorder::Impl {
     if (pipe) {
       pipe_ = *std::move(pipe);
     } else {
-      remark({"engine/flight/recorder.cpp", __LINE__, __func__}, pipe.error().message);
+      report_warning({"engine/flight/recorder.cpp", __LINE__, __func__}, pipe.error().message);
     }
   }
 
@@ -145,7 +146,8 @@ class FlightRecorder::Impl {
       view.state = group.state.load(std::memory_order_relaxed);
       view.has_failed = group.has_failed.load(std::memory_order_relaxed);
       for (std::size_t i = 0; i < view.launched.size(); ++i) {
-        // Completions first: a call that ends meanwhile is not one that was never launched.
+        // Completions are read first, so that a call that ends meanwhile does not look like one that was never
+        // launched.
         view.completed[i] = group.completions[i].load(std::memory_order_acquire);
         view.launched[i] = group.launches[i].load(std::memory_order_relaxed);
       }
@@ -293,7 +295,7 @@ class FlightRecorder::Impl {
       failure_at_ = next_.load();
       failure_ = std::move(dump);
     }
-    // What is not written may be asked for: by a status service.
+    // A dump that is not written to a file may be requested by a status service.
     if (!writes) ask_all_others();
   }
 
@@ -309,11 +311,11 @@ class FlightRecorder::Impl {
       has_signal_owner = false;
       return;
     }
-    static_cast<void>(signal_semaphore());  // made before the handler asks for it
+    static_cast<void>(signal_semaphore());  // Created before the signal handler uses it.
     now.sa_handler = on_signal;
     now.sa_flags = SA_RESTART;
     owns_signal_ = true;
-    own_semaphore_.post();  // the thread changes to the other semaphore
+    own_semaphore_.post();  // wakes the thread, which then uses the other semaphore
     ::sigaction(SIGUSR1, &now, nullptr);
   }
 
@@ -323,7 +325,7 @@ class FlightRecorder::Impl {
  private:
   struct Request {
     FlightDump dump;
-    bool asks_others = false;  ///< the other ranks are asked for theirs
+    bool asks_others = false;  ///< whether to request dumps from the other ranks
   };
 
   Semaphore& semaphore() { return owns_signal_ ? signal_semaphore() : own_semaphore_; }
@@ -344,7 +346,7 @@ class FlightRecorder::Impl {
         look_for_stuck_threads();
         continue;
       }
-      // What was asked for before the end is written before it.
+      // Dumps that were requested before the end are written before it.
       const bool is_last = stop.stop_requested();
       if (owns_signal_ && signals_pending.exchange(0) > 0) write({snapshot("SIGUSR1"), false});
       while (auto request = take()) {
@@ -358,15 +360,14 @@ class FlightRecorder::Impl {
     }
   }
 
-  /// A call ends by itself once nothing has moved for its time-out, unless the thread that makes it does nothing any
-  /// more. No other thread can end that call, so the process aborts, and leaves its dump.
+  /// A call ends itself after its timeout without progress. If its thread is stuck, the process dumps and aborts.
   void look_for_stuck_threads() {
     const auto stuck = find_stuck(trace_now().count());
     if (!stuck) return;
     ask_all_others();
     write({snapshot(*stuck), false});
-    remark({"engine/flight/recorder.cpp", __LINE__, __func__},
-           fmt::format("rank {}: {}; the process ends", rank_, *stuck));
+    report_warning({"engine/flight/recorder.cpp", __LINE__, __func__},
+                   fmt::format("rank {}: {}; the process ends", rank_, *stuck));
     std::abort();
   }
 
@@ -382,7 +383,7 @@ class FlightRecorder::Impl {
       const Nanoseconds still{now - group.moved_at};
       const std::int64_t call = group.op_id.load(std::memory_order_relaxed);
       const bool is_late = still > group.facts.timeout + settings_.heartbeat;
-      // Seen twice: a process that was stopped gets the time to end its call by itself.
+      // The call must be late in two looks: a process that was stopped gets time to end its call itself.
       if (std::exchange(group.suspected, is_late ? call : 0) != call || !is_late) continue;
       return fmt::format(
           "call {} of communicator {} makes no progress for {:.3g} s, though its time-out is "
@@ -394,7 +395,7 @@ class FlightRecorder::Impl {
     return std::nullopt;
   }
 
-  /// Messages of all its connections.
+  /// Returns the number of messages on all its connections.
   static std::uint64_t moved_on(const Group& group) {
     std::vector<FlightDump::Progress> progress;
     if (group.progress) group.progress(progress);
@@ -423,10 +424,10 @@ class FlightRecorder::Impl {
     const auto written = write_dump(request.dump, settings_, rank_);
     const std::string wanted = dump_path(settings_, rank_);
     if (written && *written == wanted) return;
-    remark({"engine/flight/recorder.cpp", __LINE__, __func__},
-           written ? fmt::format("rank {}: {} cannot be written: the dump is in {}", rank_, wanted,
-                                 *written)
-                   : fmt::format("rank {}: no dump: {}", rank_, written.error().message));
+    report_warning({"engine/flight/recorder.cpp", __LINE__, __func__},
+                   written ? fmt::format("rank {}: {} cannot be written: the dump is in {}", rank_,
+                                         wanted, *written)
+                           : fmt::format("rank {}: no dump: {}", rank_, written.error().message));
   }
 
   static int job_rank(const Group& group, int rank) {
@@ -434,7 +435,7 @@ class FlightRecorder::Impl {
     return at < group.facts.ranks.size() ? group.facts.ranks[at] : rank;
   }
 
-  /// Those that are in the ring, by their numbers. Calls that are alike share what they are. Under mutex_.
+  /// Adds the entries that are in the ring, ordered by number. Equal calls share their description. Requires mutex_.
   void add_entries(FlightDump& dump) {
     const std::int64_t offset = realtime_offset().count();
     const std::int64_t now = trace_now().count();
@@ -473,7 +474,7 @@ class FlightRecorder::Impl {
       entry.state = is_completed ? "completed" : times.started != 0 ? "started" : "scheduled";
       if (times.started != 0) entry.started_ns = times.started + offset;
       if (!is_completed) continue;
-      // The dump notices the end, where its time was not recorded.
+      // If the end time was not recorded, the time of the dump is used.
       entry.completed_ns = (times.ended != 0 ? times.ended : now) + offset;
       if (times.ended != 0) {
         entry.duration_ms = static_cast<double>(times.ended - times.started) / 1e6;
@@ -485,7 +486,7 @@ class FlightRecorder::Impl {
     add_other_counters(dump);
   }
 
-  /// An entry carries both counters of its group; the ring has the one that went on.
+  /// An entry carries both counters of its group; the ring stores only the counter that the call increased.
   static void add_other_counters(FlightDump& dump) {
     std::vector<std::pair<std::int64_t, std::int64_t>> last(dump.groups.size(), {0, 0});
     for (FlightDump::Entry& entry : dump.entries) {
@@ -532,12 +533,12 @@ class FlightRecorder::Impl {
   std::vector<StackAddresses> stacks_;  ///< likewise
   std::atomic<bool> has_failed_{false};
 
-  std::mutex mutex_;  ///< guards the groups, which stay where they are
+  std::mutex mutex_;  ///< guards the list of groups; groups never move
   std::deque<Group> groups_;
-  std::optional<FlightDump> failure_;  ///< what it held at the first failure; under mutex_
-  std::uint64_t failure_at_ = 0;       ///< calls until then; under mutex_
+  std::optional<FlightDump> failure_;  ///< content at the first failure; guarded by mutex_
+  std::uint64_t failure_at_ = 0;       ///< number of calls at that time; guarded by mutex_
 
-  std::mutex queue_mutex_;  ///< guards the two below
+  std::mutex queue_mutex_;  ///< guards the next two members
   std::deque<Request> queue_;
   bool is_writing_ = false;
   std::condition_variable written_;
@@ -547,7 +548,7 @@ class FlightRecorder::Impl {
   struct sigaction before_ {};
   std::unique_ptr<DumpPipe> pipe_;
 
-  std::jthread thread_;  // last: it uses all
+  std::jthread thread_;  // last member: the thread uses all others
 };
 
 FlightRecorder::FlightRecorder(FlightSettings settings, int rank)

@@ -35,7 +35,7 @@ class FlightRecorder {
   /// A communicator, as described in dumps.
   struct GroupFacts {
     std::string name, desc;
-    std::vector<int> ranks;  ///< of the whole job
+    std::vector<int> ranks;  ///< ranks of the whole job
     int rank = 0;            ///< this one's, in the communicator
     Nanoseconds timeout{0};
   };

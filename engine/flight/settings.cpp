@@ -21,7 +21,7 @@ struct Named {
   std::string text;
 };
 
-/// The first of the names that is set.
+/// Returns the first of the variables that is set.
 std::optional<Named> find(const Environment& environment,
                           std::initializer_list<const char*> names) {
   for (const char* const name : names) {
@@ -54,8 +54,9 @@ Result<Nanoseconds> heartbeat(const Environment& environment, Nanoseconds otherw
   return seconds ? std::chrono::seconds(*seconds) : otherwise;
 }
 
-/// PyTorch's watchdog ends calls that have timed out, unless its error handling is off and the caller does not wait itself.
-/// source  PyTorch ProcessGroupNCCL.hpp, ErrorHandlingMode; its older names go without `TORCH_`
+/// Returns whether PyTorch's watchdog ends calls that have timed out: yes, unless its error handling is off and the
+/// caller does not block.
+/// source  PyTorch ProcessGroupNCCL.hpp, ErrorHandlingMode; the older variable names lack `TORCH_`
 Result<bool> ends_at_timeout(const Environment& environment) {
   RINGSIDE_TRY(const bool waits,
                flag(environment, {"TORCH_NCCL_BLOCKING_WAIT", "NCCL_BLOCKING_WAIT"}, false));

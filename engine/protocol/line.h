@@ -10,8 +10,8 @@ namespace ringside {
 
 /// The progress of unpacking a step from its slot. Make a new one for each step.
 struct Unpacked {
-  std::uint64_t size = 0;  ///< of the step, in bytes; 0: its first line has not arrived
-  std::uint64_t done = 0;  ///< of those, unpacked
+  std::uint64_t size = 0;  ///< size of the step, bytes; 0: its first line has not arrived
+  std::uint64_t done = 0;  ///< bytes of the step that were unpacked
 };
 
 enum class Arrival : std::uint8_t {

@@ -55,6 +55,8 @@ class LineFifo {
     return true;
   }
 
+  /// Returns the next message; empty if it has not arrived completely.
+  /// errors  Corrupt: its size is 0 or exceeds the slot
   Result<std::span<const std::byte>> peek() {
     switch (Lines::unpack(slot(), slot_size_, step(), staging_.bytes().data(), so_far_)) {
       case Arrival::Partly:
@@ -73,6 +75,8 @@ class LineFifo {
   }
 
   /// After false, call it again with the same `to`, without peek() in between.
+  /// returns  whether the message has arrived completely
+  /// errors   InvalidArgument: its size is not that of `to`.  Corrupt: as peek()
   Result<bool> take(std::span<std::byte> to) {
     const Arrival arrival = Lines::unpack(slot(), Bytes{to.size()}, step(), to.data(), so_far_);
     if (arrival == Arrival::Partly) return false;

@@ -11,7 +11,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "data in front, flag behind");
 static_assert(std::atomic_ref<std::uint64_t>::is_always_lock_free);
 
-constexpr std::uint64_t kLinesABlock = 8;  // a cache line of them
+constexpr std::uint64_t kLinesABlock = 8;  // lines in a cache line
 constexpr std::uint64_t kBlockData = kLinesABlock * Ll::kLineData;
 
 std::uint32_t flag_of(std::uint64_t step) { return static_cast<std::uint32_t>(step + 1); }
@@ -32,7 +32,7 @@ std::uint64_t word_at(const std::byte* data) {
   return word;
 }
 
-/// Whole lines and, where the data end within one, its first bytes.
+/// Packs whole lines, and a partial one if the data ends within a line.
 std::uint64_t* pack_data(std::uint64_t* line, const std::byte* data, std::size_t bytes,
                          std::uint64_t high) {
   for (; bytes >= Ll::kLineData; bytes -= Ll::kLineData, data += Ll::kLineData) {
@@ -46,7 +46,7 @@ std::uint64_t* pack_data(std::uint64_t* line, const std::byte* data, std::size_t
   return line;
 }
 
-/// returns  false: one of the lines has not arrived; what was written then is written again later
+/// returns  false: a line has not arrived; words that were written are written again later
 bool unpack_block(std::uint64_t* line, std::byte* to, std::uint32_t flag) {
   std::uint64_t differing = 0;
   std::uint32_t words[kLinesABlock];
@@ -62,7 +62,7 @@ bool unpack_block(std::uint64_t* line, std::byte* to, std::uint32_t flag) {
 
 }  // namespace
 
-/// The last steps before the low 31 bits begin again, one a slot.
+/// Returns whether the step is among the last, one for each slot, before the low 31 bits start over.
 bool Ll::fills_slot(std::uint64_t step, std::uint64_t slots) {
   const std::uint64_t mask = 0x80000000 - slots;
   return (step & mask) == mask;
@@ -72,8 +72,8 @@ void Ll::pack(std::byte* slot, Bytes slot_size, std::span<const std::byte> data,
               std::uint64_t slots) {
   const std::uint64_t high = std::uint64_t{flag_of(step)} << 32;
   std::uint64_t* const lines = lines_in(slot);
-  // The size goes last into the first cache line: it is what the receiver looks at, and a look between
-  // two stores would take the cache line from the core that is about to write on.
+  // The size is stored last into the first cache line, because the receiver polls it: a poll between two stores would
+  // take the cache line away from the sending core.
   const std::size_t first = std::min<std::size_t>(data.size(), kBlockData - kLineData);
   std::uint64_t* end = pack_data(lines + 1, data.data(), first, high);
   store(lines[0], high | data.size());

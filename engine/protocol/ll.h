@@ -28,12 +28,12 @@ struct Ll {
   static constexpr std::uint64_t kLine = 8;
   static constexpr std::uint64_t kLineData = 4;
 
-  /// Bytes of lines that carry `size` bytes of data.
+  /// Returns the bytes of lines that carry `size` bytes of data.
   static constexpr Bytes wire_size(Bytes size) {
     return Bytes{kLine + round_up(size.value, kLineData) / kLineData * kLine};
   }
 
-  /// Bytes from one slot to the next.
+  /// Returns the bytes from one slot to the next.
   static constexpr Bytes slot_memory(Bytes slot_size) {
     return Bytes{round_up(wire_size(slot_size).value, kSlotAlignment)};
   }
@@ -44,7 +44,7 @@ struct Ll {
   static void pack(std::byte* slot, Bytes slot_size, std::span<const std::byte> data,
                    std::uint64_t step, std::uint64_t slots = kSlots);
 
-  /// Whether pack() writes the whole slot at this step, see Flags.
+  /// Returns whether pack() writes the whole slot at this step, see Flags.
   static bool fills_slot(std::uint64_t step, std::uint64_t slots = kSlots);
 
   /// Takes out what has arrived since it was last asked, and puts it where it belongs behind `to`.
@@ -55,7 +55,7 @@ struct Ll {
   /// The size that a whole step's first line holds.
   static Bytes announced_size(std::byte* slot);
 
-  /// The first line among whole ones whose flag is not this step's.
+  /// Returns the first of the whole lines whose flag is not this step's.
   /// shape   lines: aligned to 8 bytes, a multiple of kLine bytes, only read
   static std::optional<StrayFlag> find_stray(std::span<std::byte> lines, std::uint64_t step);
 };

@@ -15,12 +15,12 @@ std::atomic_ref<std::uint64_t> flag_in(std::byte* line) {
   return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(line + Ll128::kLineData));
 }
 
-/// Where the data of a first line that holds `bytes` of them begin.
+/// Returns where the data starts in a first line that holds `bytes` of data.
 std::byte* first_data(std::byte* line, std::uint64_t bytes) {
   return line + kSizeAt - round_up(bytes, sizeof(std::uint64_t));
 }
 
-/// A length that the compiler knows becomes a few moves.
+/// With a length that the compiler knows, the copy becomes a few instructions.
 void copy_line(std::byte* to, const std::byte* from, std::uint64_t bytes) {
   if (bytes == Ll128::kLineData) {
     std::memcpy(to, from, Ll128::kLineData);

@@ -33,12 +33,12 @@ struct Ll128 {
   static constexpr std::uint64_t kLineData = 120;
   static constexpr std::uint64_t kFirstLineData = kLineData - sizeof(std::uint64_t);
 
-  /// Bytes of lines that carry `size` bytes of data.
+  /// Returns the bytes of lines that carry `size` bytes of data.
   static constexpr Bytes wire_size(Bytes size) {
     return Bytes{round_up(size.value + kLineData - kFirstLineData, kLineData) / kLineData * kLine};
   }
 
-  /// Bytes from one slot to the next.
+  /// Returns the bytes from one slot to the next.
   static constexpr Bytes slot_memory(Bytes slot_size) { return wire_size(slot_size); }
 
   /// Writes one step's lines.
@@ -54,7 +54,7 @@ struct Ll128 {
   /// The size that a whole step's first line holds.
   static Bytes announced_size(std::byte* slot);
 
-  /// The first line among whole ones whose flag is not this step's.
+  /// Returns the first of the whole lines whose flag is not this step's.
   /// shape   lines: aligned to 8 bytes, a multiple of kLine bytes, only read
   static std::optional<StrayFlag> find_stray(std::span<std::byte> lines, std::uint64_t step);
 };

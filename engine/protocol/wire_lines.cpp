@@ -58,7 +58,7 @@ void pack_wire(Protocol protocol, std::span<std::byte> wire, std::span<const std
                std::uint64_t step) {
   RINGSIDE_ASSERT(wire.size() == wire_size(protocol, Bytes{data.size()}).value,
                   "{} bytes on {} of wire", data.size(), wire.size());
-  // The slot is as long as the data: a wire has no old flags that a wrap could bring back.
+  // The slot is as long as the data, so there are no old flags that could match after a wrap-around.
   switch (protocol) {
     case Protocol::LL:
       return Ll::pack(wire.data(), Bytes{data.size()}, data, step);

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#define HWY_BROKEN_EMU128 0  // as in kernels.cpp
+#define HWY_BROKEN_EMU128 0  // for the reason given in kernels.cpp
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/reduce/copy.cpp"
 #include <hwy/foreach_target.h>
@@ -19,7 +19,7 @@ void copy_streaming(std::byte* to, const std::byte* from, std::size_t bytes) {
   namespace hn = hwy::HWY_NAMESPACE;
   const hn::ScalableTag<std::uint8_t> d;
   const std::size_t width = hn::Lanes(d);
-  // Such stores are of whole vectors at their own alignment.
+  // Streaming stores write whole vectors at aligned addresses.
   const std::size_t past = reinterpret_cast<std::uintptr_t>(to) % width;
   const std::size_t head = std::min(bytes, past == 0 ? 0 : width - past);
   std::memcpy(to, from, head);

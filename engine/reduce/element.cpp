@@ -95,7 +95,7 @@ void store_element(DataType type, ElementBits bits, std::byte* to) {
 }
 
 bool is_floating(DataType type) {
-  return type >= DataType::Float16;  // the integers come first, in NCCL's numbering too
+  return type >= DataType::Float16;  // integer types precede Float16, as in NCCL's numbering
 }
 
 int precision_of(DataType type) {

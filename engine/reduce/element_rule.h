@@ -17,7 +17,7 @@ template <bool kLarger, typename Int, Int kTop>
 RINGSIDE_HD constexpr Int pick_number(Int x, Int y) {
   constexpr int kSign = static_cast<int>(sizeof(Int)) * 8 - 1;
   constexpr auto kMagnitude = static_cast<Int>(~(static_cast<Int>(Int{1} << (kSign - 1)) << 1));
-  // An operand that is NaN loses; of two, the one whose bits below the sign are all set is left.
+  // A number wins over a NaN; of two NaN the result is the one whose bits below the sign are all set.
   const bool x_is_nan = (x & kMagnitude) > kTop;
   const bool y_is_nan = (y & kMagnitude) > kTop;
   if (x_is_nan) return y_is_nan ? kMagnitude : y;
@@ -67,7 +67,7 @@ struct HalfFormat {
   using Signed = std::int16_t;
   static constexpr Signed kTop = 0x7C00;
 #ifdef __CUDA_ARCH__
-  // One instruction each way, which rounds alike and makes 0x7FFF of what is no number (PTX ISA 9.0, cvt).
+  // One instruction per conversion, which rounds in the same way and converts NaN to 0x7FFF (PTX ISA 9.0, cvt).
   __device__ static float widen(Bits code) {
     float value = 0;
     asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(code));
@@ -178,7 +178,7 @@ RINGSIDE_HD void with_element_rule(DataType type, Visit&& visit) {
 /// Divides an integer towards 0, as avg does with a sum that may have wrapped around.
 template <typename T>
 RINGSIDE_HD constexpr T divide_element(T value, int divisor) {
-  // The divisor as a number of the wider of the two types: 200 ranks would be -56 as int8.
+  // The divisor in the wider of the two types: 200 ranks would be -56 as int8.
   if constexpr (sizeof(T) < sizeof(int)) {
     return static_cast<T>(int{value} / divisor);
   } else {

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <vector>
 
-// GCC before 12.3 is distrusted with multiplying for the upper half in the portable set; nothing here
-// does that, and tests/reduce checks that set too.
+// Highway does not trust GCC before 12.3 with the upper half of multiplications in the portable instruction set. No
+// kernel uses that, and tests/reduce also checks that set.
 #define HWY_BROKEN_EMU128 0
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/reduce/kernels.cpp"
@@ -22,9 +22,9 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The smaller or larger of two floating-point values by their bits: -0 is below +0, a NaN gives way to a
-/// number, two NaN give the one whose bits below the sign are all set.
-/// kTop   bits of the largest magnitude that is no NaN
+/// Returns the smaller or larger of two floating-point values by their bits: -0 is below +0, a number wins over a NaN,
+/// and of two NaN the result is the one whose bits below the sign are all set.
+/// kTop   bits of the largest magnitude that is not a NaN
 template <bool kLarger, auto kTop, class V>
 V pick_number(V a, V b) {
   const hn::DFromV<V> d;
@@ -34,7 +34,7 @@ V pick_number(V a, V b) {
   const auto top = hn::Set(di, static_cast<Int>(kTop));
   const auto x = hn::BitCast(di, a);
   const auto y = hn::BitCast(di, b);
-  // With all bits but the sign flipped in negatives, whole numbers order as the values do.
+  // With all bits except the sign flipped in negative values, integers compare as the values do.
   const auto x_key = hn::Xor(x, hn::And(hn::BroadcastSignBit(x), magnitude));
   const auto y_key = hn::Xor(y, hn::And(hn::BroadcastSignBit(y), magnitude));
   const auto key = kLarger ? hn::Max(x_key, y_key) : hn::Min(x_key, y_key);
@@ -57,7 +57,7 @@ struct Integer {
   static V prod(V a, V b) {
     if constexpr (sizeof(T) > 1) {
       return hn::Mul(a, b);
-    } else {  // no instruction set multiplies bytes: the even ones, then the odd ones
+    } else {  // no instruction set multiplies bytes, so even and odd bytes are multiplied separately
       const hn::DFromV<V> d;
       const hn::Repartition<std::uint16_t, decltype(d)> d16;
       const auto x = hn::BitCast(d16, a);
@@ -100,14 +100,14 @@ struct NativeFloat {
 
 /// The conversions of one small format, between float32 and part kPart of a vector of 32-bit lanes.
 ///
-/// Both ways the exponent is re-biased by an integer addition. Below the smallest normal number that
-/// is wrong, and a floating-point addition does it: a number so large that its last bit weighs what the
-/// format's last bit weighs, added, leaves the rounded mantissa in the lowest bits.
+/// In both directions an integer addition adjusts the exponent. Below the smallest normal number that is wrong; there
+/// a floating-point addition is used: adding a number whose last bit has the same value as the format's last bit
+/// leaves the rounded mantissa in the lowest bits.
 template <typename LaneType, int kMantissa, int kBias, int kTop, int kLargestFinite>
 struct SmallFormat {
   using Lane = LaneType;
   static constexpr int kBits = 8 * static_cast<int>(sizeof(Lane));
-  static constexpr int kTopBits = kTop;  ///< the largest magnitude that is no NaN
+  static constexpr int kTopBits = kTop;  ///< the largest magnitude that is not a NaN
   static constexpr int kShift = 23 - kMantissa;
   static constexpr int kSignShift = 32 - kBits;
   static constexpr int kMagnitude = (1 << (kBits - 1)) - 1;
@@ -138,7 +138,7 @@ struct SmallFormat {
     const auto magnitude = hn::And(bits, hn::Set(di, 0x7FFFFFFF));
     const auto sign =
         hn::BitCast(di, hn::ShiftRight<kSignShift>(hn::BitCast(du, hn::Xor(bits, magnitude))));
-    // To nearest, ties to even: half of the last place less one, and one more where that place is odd.
+    // Rounds to nearest, ties to even: adds half of the last place minus one, and one more if that place is odd.
     const auto is_odd = hn::And(hn::ShiftRight<kShift>(magnitude), hn::Set(di, 1));
     const auto round = hn::Set(di, (kBias - 127) * (1 << 23) + (1 << (kShift - 1)) - 1);
     const auto normal = hn::ShiftRight<kShift>(hn::Add(hn::Add(magnitude, round), is_odd));
@@ -159,7 +159,7 @@ using FormatE4m3 = SmallFormat<std::uint8_t, 3, 7, 0x7E, 0x7E>;
 using FormatE5m2 = SmallFormat<std::uint8_t, 2, 15, 0x7C, 0x7B>;
 using FormatHalf = SmallFormat<std::uint16_t, 10, 15, 0x7C00, 0x7BFF>;
 
-/// The upper half of a float32.
+/// bfloat16 is the upper half of a float32.
 struct FormatBfloat16 {
   using Lane = std::uint16_t;
   static constexpr int kBits = 16;
@@ -239,7 +239,7 @@ struct SmallFloat {
 };
 
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
-/// These convert in one instruction, rounding as FormatHalf does; only their NaN are others.
+/// Converts with one instruction, with FormatHalf's rounding; only the bits of NaN differ.
 struct Half : SmallFloat<FormatHalf> {
   template <class V>
   static V sum(V a, V b) {
@@ -302,8 +302,8 @@ struct Max {
   }
 };
 
-/// The loop around an operation.
-/// kScaled   inputs[0] is multiplied by the scalar first
+/// Loops over the elements and applies the operation.
+/// kScaled   inputs[0] is first multiplied by the scalar
 template <class E, class Op, bool kScaled>
 class Loop {
  public:
@@ -314,7 +314,7 @@ class Loop {
   static void run(const KernelArguments& arguments) {
     const std::size_t bytes = arguments.count * sizeof(Lane);
     if (arguments.inputs.size() == 2 && arguments.outputs.size() == 1) {
-      // By far the most frequent call: with the counts known, the pointers stay in registers.
+      // The most frequent call: with constant counts, the pointers stay in registers.
       const std::array<const std::byte*, 2> inputs{arguments.inputs[0], arguments.inputs[1]};
       const std::array<std::byte*, 1> outputs{arguments.outputs[0]};
       return run(outputs, inputs, bytes, arguments.scalar);
@@ -368,7 +368,7 @@ class Loop {
     return kScaled ? E::prod(load(from), scalar) : load(from);
   }
 
-  // Of the last, incomplete vector: through a buffer, and by the same instructions.
+  // Loads the last, incomplete vector through a buffer, to use the same instructions.
   static V load(const std::byte* from, std::size_t bytes) {
     HWY_ALIGN std::array<Lane, hn::MaxLanes(D())> lanes{};
     std::memcpy(lanes.data(), from, bytes);
@@ -445,7 +445,7 @@ HWY_EXPORT(find_kernel);
 
 std::vector<KernelSet> make_kernel_sets() {
   std::vector<KernelSet> sets;
-  // Highway numbers its targets from the best to the portable one.
+  // Highway numbers its instruction sets from the best to the portable one.
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
     hwy::ChosenTarget chosen;
     chosen.Update(target);

@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-/// In the type itself: a sum that wrapped around is divided as it is. memcpy lets any alignment through.
+/// Divides in the element type: a sum that overflowed is divided as it is. memcpy permits any alignment.
 template <typename T>
 void divide(std::byte* data, std::size_t count, int divisor) {
   for (std::size_t i = 0; i < count; ++i) {

@@ -74,6 +74,7 @@ Result<ReduceOp> make_reduce_op(DataType type, RedOp op, int nranks,
                                 std::optional<ElementBits> scalar = {});
 
 /// As above, with the kernels of one instruction set.
+/// errors  as there
 Result<ReduceOp> make_reduce_op(const KernelSet& kernels, DataType type, RedOp op, int nranks,
                                 std::optional<ElementBits> scalar);
 

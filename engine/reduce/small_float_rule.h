@@ -4,8 +4,8 @@
 
 #include "base/device_code.h"
 
-/// How floating point of 16 and 8 bits becomes float32 and back, for hosts and GPUs alike: small_float.h says
-/// what comes out, this is the text.
+/// Conversions between 16- or 8-bit floating point and float32, for hosts and GPUs: small_float.h is the contract,
+/// this is the code.
 /// shape  compiled without contraction (-ffp-contract=off, nvcc --fmad=false): each operation rounds
 namespace ringside::small_float_rule {
 
@@ -17,26 +17,26 @@ RINGSIDE_HD constexpr To bits_as(From from) {
   return __builtin_bit_cast(To, from);
 }
 
-/// A format with 8 exponent bits or fewer: its fields lie in its code as those of float32 do in theirs.
+/// A format with at most 8 exponent bits, whose fields have the same order as those of float32.
 struct Format {
   int bits;
   int mantissa;
   int bias;
   std::uint32_t largest_finite;
-  std::uint32_t overflow;  ///< what is beyond the largest becomes
+  std::uint32_t overflow;  ///< result for values beyond the largest one
 
   [[nodiscard]] RINGSIDE_HD constexpr std::uint32_t magnitude_mask() const {
     return (1U << (bits - 1)) - 1;
   }
-  /// Between a mantissa's place in the code and in a float32.
+  /// Returns the distance between the mantissa's place in the code and in a float32.
   [[nodiscard]] RINGSIDE_HD constexpr int shift() const { return 23 - mantissa; }
-  /// Of float32, with the exponent of the smallest normal number of this format.
+  /// Returns a float32 with the exponent of this format's smallest normal number.
   [[nodiscard]] RINGSIDE_HD constexpr std::uint32_t smallest_normal() const {
     return static_cast<std::uint32_t>(128 - bias) << 23;
   }
 };
 
-// Functions, because a GPU has no constant of a host's.
+// Functions, because GPU code cannot use a host's constants.
 RINGSIDE_HD constexpr Format half() { return {16, 10, 15, 0x7BFF, 0x7C00}; }
 RINGSIDE_HD constexpr Format e4m3() { return {8, 3, 7, 0x7E, 0x7E}; }
 RINGSIDE_HD constexpr Format e5m2() { return {8, 2, 15, 0x7B, 0x7C}; }
@@ -62,13 +62,13 @@ RINGSIDE_HD constexpr std::uint32_t narrow(const Format& format, float value) {
   if (magnitude > kFloatInfinity) return format.magnitude_mask();
   const std::uint32_t sign = (bits >> 31) << (format.bits - 1);
   if (magnitude < format.smallest_normal()) {
-    // The last bit of this number weighs what the format's does: the addition rounds there.
+    // The last bit of this number has the value of the format's last bit, so the addition rounds there.
     const std::uint32_t magic = static_cast<std::uint32_t>(128 - format.bias + format.shift())
                                 << 23;
     const float sum = bits_as<float>(magnitude) + bits_as<float>(magic);
     return sign | (bits_as<std::uint32_t>(sum) - magic);
   }
-  // Half of the last place less one, and one more where that place is odd: ties go to even.
+  // Half of the last place minus one, and one more if that place is odd: ties go to even.
   const std::uint32_t is_odd = (magnitude >> format.shift()) & 1;
   const std::uint32_t half_less_one = (1U << (format.shift() - 1)) - 1;
   const std::uint32_t rebias = static_cast<std::uint32_t>(127 - format.bias) << 23;

@@ -10,15 +10,15 @@
 
 namespace ringside {
 
-/// All that is known of a release: its file over those of the releases that it is based on.
+/// All settings of a release: its file, overlaid on those of the releases that it is based on.
 struct ReleaseDocument {
   YAML::Node root;
   std::string where;  ///< "nccl-2.27"; for messages
 };
 
-/// version  "2.30", or "2.30.7" up to the newest patch release that is described. A patch that decides
-///          otherwise than those after it has a file of its own; the others are as the next described one
-/// errors   NotFound: a version that is not described; the known ones are named. Corrupt: no YAML
+/// version  "2.30", or "2.30.7" up to the newest described patch. A patch that decides differently from later ones has
+///          its own file; the others equal the next described one
+/// errors   NotFound: the version is not described; the error names the known ones.  Corrupt: not YAML
 Result<ReleaseDocument> load_release(std::string_view version);
 
 }  // namespace ringside

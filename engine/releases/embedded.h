@@ -5,13 +5,13 @@
 
 namespace ringside {
 
-/// A data file that comes with the library: its text, and its name without folder and ending.
+/// A built-in data file: its text, and its name without folder and extension.
 struct EmbeddedRelease {
   std::string_view name;
   std::string_view text;
 };
 
-/// data/*.yaml, in alphabetical order; embedded at build time.
+/// The files data/*.yaml, in alphabetical order; embedded at build time.
 extern const std::span<const EmbeddedRelease> kReleaseData;
 
 }  // namespace ringside

@@ -17,7 +17,7 @@
 namespace ringside {
 namespace {
 
-/// "nccl-2.27.3" is {2, 27, 3}; empty: no name of a release's file.
+/// "nccl-2.27.3" becomes {2, 27, 3}; empty: not the name of a release file.
 std::vector<int> numbers_of(std::string_view version) {
   std::vector<int> numbers;
   while (true) {
@@ -30,7 +30,7 @@ std::vector<int> numbers_of(std::string_view version) {
   }
 }
 
-/// The releases that have a file, of so many numbers, newest first.
+/// Returns the releases that have a file and consist of `count` numbers, newest first.
 std::vector<std::string> described(std::size_t count) {
   std::vector<std::vector<int>> found;
   for (const EmbeddedRelease& release : kReleaseData) {
@@ -45,7 +45,7 @@ std::vector<std::string> described(std::size_t count) {
   return names;
 }
 
-/// `changes` over `base`: mappings join key by key, everything else is replaced.
+/// Overlays `changes` on `base`: mappings are merged key by key, other values are replaced.
 YAML::Node overlaid(const YAML::Node& base, const YAML::Node& changes) {
   if (!base.IsMap() || !changes.IsMap()) return changes;
   YAML::Node joined = YAML::Clone(base);
@@ -56,8 +56,9 @@ YAML::Node overlaid(const YAML::Node& base, const YAML::Node& changes) {
   return joined;
 }
 
-/// The document of a version on top of those of the releases that it is based on. Each is put together once: the parts of
-/// the engine all ask for the same one, and the oldest has a dozen below it.
+/// Returns the document of a version, overlaid on those of the releases that it is based on. Each is built once,
+/// because all parts of the engine use the same one and the oldest has a dozen below it.
+///
 /// Threads  one at a time
 const YAML::Node& whole_document(const std::string& version) {
   static std::map<std::string, YAML::Node> known;
@@ -75,7 +76,7 @@ const YAML::Node& whole_document(const std::string& version) {
   return known.emplace(version, document).first->second;
 }
 
-/// A copy, which its owner may change.
+/// Returns a copy, which the caller may change.
 YAML::Node copy_of_document(const std::string& version) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -132,7 +133,7 @@ Result<ReleaseDocument> load_release(std::string_view version) {
   }
   std::string file = minor;
   if (asked.size() == 3) {
-    // Newest first: the last one that is not older than what was asked for.
+    // Newest first, so the result is the oldest patch that is not older than the requested one.
     for (const std::string& patch : release_patches()) {
       const std::vector<int> numbers = numbers_of(patch);
       if (numbers[0] == asked[0] && numbers[1] == asked[1] && numbers[2] >= asked[2]) file = patch;

@@ -7,31 +7,31 @@
 
 namespace ringside {
 
-/// The release that TopologyRules{}, ChannelRules{} and the one file without a base describe. Library functions that
-/// take a release assume this one, as a default-constructed struct of rules does.
+/// The release that TopologyRules{}, ChannelRules{} and the only file without a base describe. Library functions that
+/// take a release use this one by default.
 inline constexpr std::string_view kBaseRelease = "2.30";
 
-/// What ringside decides as where the user names no release: the newest that is held against NCCL's own answers.
+/// The release that applies if the user names none: the newest whose decisions were compared with NCCL's own.
 inline constexpr std::string_view kDefaultRelease = "2.31";
 
-/// The described minor releases, newest first: "2.30", "2.29", ... They are those that have a file.
+/// Returns the described minor releases, newest first: "2.30", "2.29", ... Each has a file.
 std::span<const std::string> release_versions();
 
-/// The patch releases that have a file of their own, newest first: "2.29.3", ...
+/// Returns the patch releases that have their own file, newest first: "2.29.3", ...
 std::span<const std::string> release_patches();
 
-/// The newest patch of a minor release, as its file has it: "2.21.5" for "2.21".
+/// Returns the newest patch of a minor release, from its file: "2.21.5" for "2.21".
 /// version  one of release_versions()
 std::string newest_patch(std::string_view version);
 
-/// Why the decisions of a release may be wrong; empty for one that is held against NCCL's own answers or source.
-/// version  as load_release(); one that is not described has no caveat
+/// Returns why the decisions of a release may be wrong; empty if they were compared with NCCL's own answers or source.
+/// version  as load_release(); a version that is not described has no caveat
 std::string release_caveat(std::string_view version);
 
-/// The described release that decides like NCCL 2.`minor`.`patch`: that one, or the nearest where it is older or newer
-/// than all.
-/// patch    none: the newest of its minor
-/// returns  as load_release() takes it: "2.21.5", or "2.21" for the newest patch
+/// Returns the described release that decides like NCCL 2.`minor`.`patch`: that one, or the closest if it is older or
+/// newer than all.
+/// patch    nullopt: the newest of its minor
+/// returns  a text for load_release(): "2.21.5", or "2.21" for the newest patch
 std::string nearest_release(int minor, std::optional<int> patch = {});
 
 }  // namespace ringside

@@ -16,10 +16,10 @@
 
 namespace ringside {
 
-/// Reads a mapping, and holds it to naming each of its keys exactly once: what is left over is an error.
+/// Reads a mapping and checks that every key is known and appears exactly once.
 class YamlKeys {
  public:
-  /// What an absent key means.
+  /// The meaning of an absent key.
   enum class Absent : std::uint8_t {
     Error,  ///< finish() says so
     Kept,   ///< the value stays; the whole mapping may be absent, too
@@ -49,7 +49,7 @@ class YamlKeys {
   void read(const std::string& key, std::vector<Number>& values) {
     if (const YAML::Node found = take(key)) values = found.as<std::vector<Number>>();
   }
-  /// One of `words`, by its place.
+  /// Reads one of `words` and returns its index.
   template <typename Word, std::size_t N>
   void read(const std::string& key, const char* const (&words)[N], Word& value) {
     const YAML::Node found = take(key);
@@ -77,7 +77,7 @@ class YamlKeys {
   }
   [[nodiscard]] const std::string& where() const { return where_; }
 
-  /// errors  Corrupt: a key that read() wanted is not there, or one is there that was never read
+  /// errors  Corrupt: a key that read() required is missing, or a key was never read
   [[nodiscard]] Status finish() const {
     if (!node_.IsDefined() && absent_ == Absent::Kept) return {};
     if (!node_.IsDefined() || !node_.IsMap()) {

@@ -14,14 +14,15 @@
 namespace ringside {
 namespace {
 
-/// Buffers of one call lie anywhere: they are represented by their distance from this address, where no memory is.
+/// The buffers of one call may lie anywhere. They are stored as distances from this address, which is never valid
+/// memory.
 constexpr std::uintptr_t kNowhere = 64;
 
 bool is_message(const CollectiveCall& call) {
   return call.collective == Collective::Send || call.collective == Collective::Recv;
 }
 
-/// The message in bytes, unless all are of its type and lie at multiples of it.
+/// Returns the transfer in bytes, unless all messages have the same type and lie at multiples of its size.
 Transfer transfer_of(const CollectiveCall& message, bool is_in_bytes) {
   const bool is_send = message.collective == Collective::Send;
   const Transfer& one = is_send ? message.sends.front() : message.recvs.front();
@@ -95,7 +96,7 @@ Status CallGroup::prepare(const std::vector<Part>& parts) {
     threads.emplace_back(
         [&part, &status, calls = std::move(calls)] { status = part.communicator->prepare(calls); });
   }
-  threads.clear();  // waits for each
+  threads.clear();  // joins every thread
   const auto failed = std::ranges::find_if(done, [](const Status& one) { return !one; });
   return failed == done.end() ? Status{} : *failed;
 }

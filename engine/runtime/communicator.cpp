@@ -29,7 +29,7 @@
 namespace ringside::runtime {
 namespace {
 
-/// How long a rank that has noticed something waits for the reason from the rank that noticed first.
+/// How long a rank that notices a failure waits for the cause from the rank that noticed it first.
 constexpr Nanoseconds kVerdictWait = kRollCallTime + std::chrono::seconds(1);
 constexpr Nanoseconds kEvidenceWait = std::chrono::milliseconds(500);
 
@@ -40,32 +40,33 @@ Nanoseconds in_ns(Seconds time) { return std::chrono::duration_cast<Nanoseconds>
 struct Communicator::Impl {
   CommunicatorOptions options;
   std::shared_ptr<Bootstrap> bootstrap;
-  std::unique_ptr<CommunicatorLog> log;  // null where nothing is shown
+  std::unique_ptr<CommunicatorLog> log;  // null: nothing is logged
   Failure failure;
-  std::mutex executor_mutex;  // between make() and the watch's thread
+  std::mutex executor_mutex;  // guards the executor between make() and the watch's thread
   std::unique_ptr<Executor> executor;
-  TraceLane* lane = nullptr;  // for whole calls; null where nothing is recorded
+  TraceLane* lane = nullptr;  // for whole calls; null: nothing is traced
   std::uint32_t sequence = 0;
   int splits = 0;
   int shrinks = 0;
   MeetingPlaces meeting;
-  std::mutex part_mutex;  // guards the two below
+  std::mutex part_mutex;  // guards the next two members
   std::shared_ptr<Bootstrap> part_in_making;
   bool is_called_off = false;
-  // Of enqueued calls. Those that wait on a stream for another communicator's may outlive this one.
+  // The order of enqueued calls. Calls that wait on a stream for another communicator's call may outlive this
+  // communicator.
   const std::shared_ptr<CallTurns> turns = std::make_shared<CallTurns>();
-  Failure refused;              // the first enqueued call that could not begin
-  std::mutex check_mutex;       // calls begin on one thread, and may end on the keeper's
-  std::mutex give_up_mutex;     // likewise
-  ExecutorMaker make_executor;  // for parts of this one
-  bool has_timing = false;      // whether the recorder wants times, and not only the order
-  /// This one in options.recorder; null where nothing is kept. The watch's thread may look before it is set.
+  Failure refused;         // error of the first enqueued call that could not begin
+  std::mutex check_mutex;  // guards `check`: calls begin on one thread, and may end on the keeper's
+  std::mutex give_up_mutex;     // guards give_up(), for the same reason
+  ExecutorMaker make_executor;  // makes the executors of parts of this communicator
+  bool has_timing = false;      // whether the recorder stores times in addition to the order
+  /// This communicator in options.recorder; null: not recorded, or not yet set when the watch's thread reads it.
   std::atomic<FlightRecorder::Group*> group{nullptr};
-  CallFaults::Caller caller;  // what options.faults knows this one by
+  CallFaults::Caller caller;  // identity of this communicator for options.faults
   ReportedCalls reported;
   std::unique_ptr<Watch> watch;      // its callback uses the members above
-  std::unique_ptr<CallCheck> check;  // it uses all; null where calls are not checked
-  HostStream keeper;  // last: waits for the calls that are ordered with a stream of a device
+  std::unique_ptr<CallCheck> check;  // it uses all members above; null: calls are not checked
+  HostStream keeper;  // last member: waits for the calls that are ordered by a device's stream
 
   Impl() = default;
   Impl(const Impl&) = delete;
@@ -77,7 +78,7 @@ struct Communicator::Impl {
     if (options.faults != nullptr) options.faults->forget(this);
   }
 
-  /// From here on dumps know it.
+  /// Adds this communicator to the recorder, so that dumps contain it.
   void join_recorder() {
     if (options.recorder == nullptr) return;
     has_timing = options.recorder->settings().has_timing;
@@ -99,8 +100,7 @@ struct Communicator::Impl {
         [this] { watch->ask_for_dumps(); });
   }
 
-  /// Called before anything changes, so that the dump shows the cause. A requested abort() needs
-  /// no dump.
+  /// Called before any state changes, so that the dump shows the cause. A requested abort() needs no dump.
   void dump(const Error& why) {
     if (options.recorder != nullptr && why.code != ErrorCode::Aborted) {
       options.recorder->failed(why.message, group);
@@ -130,7 +130,7 @@ struct Communicator::Impl {
       options.recorder->end(ticket, is_done, has_timing ? trace_now() : Nanoseconds{});
   }
 
-  /// Notes why, and lets every wait of this rank end.
+  /// Stores the cause and ends every wait of this rank.
   void break_down(const Error& why) {
     dump(why);
     record_state(FlightRecorder::GroupState::Abort);
@@ -141,8 +141,7 @@ struct Communicator::Impl {
     if (executor) executor->abort();
   }
 
-  /// From here on a failure that others report ends the executor's waits; one that came before is found by
-  /// the next run().
+  /// Takes the executor. Failures that other ranks report from now on end its waits; the next run() finds earlier ones.
   void adopt(std::unique_ptr<Executor> made) {
     const std::lock_guard lock(executor_mutex);
     executor = std::move(made);
@@ -153,8 +152,7 @@ struct Communicator::Impl {
     watch->abort(why);
   }
 
-  /// Ranks that call differently are found at once, and a dump of that moment would show ranks as absent that
-  /// are only later. Where dumps are wanted, they get time to come to the call.
+  /// Lets late ranks reach the call before a dump: differing calls are found at once, when others look absent.
   void wait_for_other_ranks() {
     if (options.recorder == nullptr || !options.recorder->writes_on_failure()) return;
     bootstrap->clock().sleep(std::min<Nanoseconds>(kEvidenceWait, in_ns(options.op_timeout) / 2));
@@ -176,7 +174,7 @@ struct Communicator::Impl {
     return why;
   }
 
-  /// A part of this one is being made, or no longer (null): aborting this one meanwhile ends that part, too.
+  /// Sets the part that is being made (null: none), so that aborting this communicator also ends the part.
   void note_part(std::shared_ptr<Bootstrap> part) {
     const std::lock_guard lock(part_mutex);
     part_in_making = std::move(part);
@@ -190,7 +188,7 @@ struct Communicator::Impl {
 
   Error verdict() {
     Error own = *failure.get();
-    // What went wrong may be no more than what comes of ranks that call differently.
+    // The failure may only be a consequence of ranks whose calls differ.
     if (check) own = check->look_everywhere().value_or(own);
     if (check && own.code == ErrorCode::Timeout && options.recorder != nullptr &&
         options.recorder->settings().reports_desync) {
@@ -218,10 +216,10 @@ struct Communicator::Impl {
     return give_up();
   }
 
-  /// A call under way.
+  /// A call that has begun and has not ended.
   struct Begun {
     FlightRecorder::Ticket ticket;
-    TraceEvent event;  // of the whole call
+    TraceEvent event;  // event of the whole call
     bool is_captured = false;
   };
 
@@ -235,7 +233,7 @@ struct Communicator::Impl {
     return options.faults == nullptr ? run_one(call) : options.faults->make(caller, call);
   }
 
-  /// One after the other, or at once where the executor has queues.
+  /// Runs the calls one after the other, or concurrently if the executor has queues.
   Status run_all(const std::vector<CollectiveCall>& calls) {
     if (executor->has_queues() && options.faults == nullptr && calls.size() > 1) {
       std::vector<Begun> begun;
@@ -248,7 +246,7 @@ struct Communicator::Impl {
     return {};
   }
 
-  /// On a thread that is not the caller's, where no code would catch an exception.
+  /// Runs `body` on another thread, where no caller would catch an exception.
   template <typename Body>
   Status caught(Body&& body) {
     try {
@@ -267,12 +265,12 @@ struct Communicator::Impl {
     return end(begun);
   }
 
-  /// errors  as run(): nothing of the call is under way
+  /// errors  as run(); the call has not begun
   Status begin(const CollectiveCall& call, Begun& begun) {
     if (failure.happened()) return give_up();
     RINGSIDE_TRY(CallPlan* const plan, executor->plan(call));
     RINGSIDE_TRY(begun.is_captured, executor->is_captured(*plan, call));
-    // From here on the call has begun: what fails breaks the communicator.
+    // From here on the call has begun: an error breaks the communicator.
     if (check) {
       const std::lock_guard lock(check_mutex);
       check->begin(call);
@@ -299,7 +297,7 @@ struct Communicator::Impl {
     return {};
   }
 
-  /// Once the executor has drained.
+  /// Ends the call after the executor has drained.
   Status end(const Begun& begun) {
     if (begun.is_captured) return failure.happened() ? Status(give_up()) : Status();
     if (lane != nullptr) record(begun);
@@ -316,7 +314,7 @@ struct Communicator::Impl {
     return {};
   }
 
-  /// errors  of the first that does not begin; those before it are under way
+  /// errors  of the first call that does not begin; the calls before it have begun
   Status begin_all(const std::vector<CollectiveCall>& calls, std::vector<Begun>& begun) {
     Status all;
     for (const CollectiveCall& call : calls) {
@@ -329,7 +327,7 @@ struct Communicator::Impl {
     return all;
   }
 
-  /// errors  of the first that has failed
+  /// errors  of the first call that failed
   Status end_all(const std::vector<Begun>& begun) {
     Status all;
     for (const Begun& one : begun) {
@@ -339,7 +337,7 @@ struct Communicator::Impl {
     return all;
   }
 
-  /// Begins them on the caller's thread, in their order; the keeper waits for them.
+  /// Begins the calls on the caller's thread, in order; the keeper's thread waits for them.
   Status begin_on_device(const std::vector<CollectiveCall>& calls) {
     const std::uint64_t turn = turns->take();
     if (!turns->begin(turn)) {
@@ -351,7 +349,7 @@ struct Communicator::Impl {
     if (options.faults == nullptr) {
       all = begin_all(calls, *begun);
     } else {
-      all = run_all(calls);  // faults stand between calls, so each is waited for
+      all = run_all(calls);  // faults apply between calls, so each call is waited for
     }
     turns->finish();
     std::erase_if(*begun, [](const Begun& one) { return one.is_captured; });
@@ -386,7 +384,7 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::shared_ptr<Bootstr
   impl->bootstrap = std::move(bootstrap);
   impl->make_executor = make_executor;
   const Deadline deadline = deadline_in(in_ns(options.connect_timeout), impl->bootstrap->clock());
-  // The watch comes first, so that a rank that dies while the others connect is known by its name.
+  // The watch starts first, so that the death of a rank during connecting is reported with its number.
   RINGSIDE_TRY(
       impl->watch,
       Watch::start(
@@ -409,7 +407,7 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::shared_ptr<Bootstr
                                  .deadline = deadline,
                                  .connect_timeout = in_ns(options.connect_timeout),
                                  .op_timeout = in_ns(options.op_timeout),
-                                 .wishes = options.wishes,
+                                 .settings = options.settings,
                                  .faults = impl->link_faults(),
                                  .trace = options.trace,
                                  .trace_number = options.trace_number,
@@ -507,7 +505,7 @@ Status Communicator::enqueue(std::vector<CollectiveCall> calls, HostStream& stre
     if (!turns->begin(turn)) return;
     if (const Status made = impl->caught([&] { return impl->run_all(calls); }); !made) {
       impl->refused.set(made.error());
-      // It may not have reached the others: what is behind it would meet other calls of theirs.
+      // Other ranks may not have seen the failure: their later calls would not match this rank's.
       turns->close();
     }
     turns->finish();
@@ -565,8 +563,8 @@ Status Communicator::finish() {
   impl_->keeper.synchronize();
   impl_->executor->look();
   impl_->record_state(FlightRecorder::GroupState::Finalize);
-  RINGSIDE_TRY(barrier());  // news would not pass a rank that has left
-  // By now all ranks have begun their last call.
+  RINGSIDE_TRY(barrier());  // messages would not pass a rank that has left
+  // Now all ranks have begun their last call.
   if (const auto why = impl_->check ? impl_->check->look_everywhere() : std::nullopt) {
     return impl_->give_up(*why);
   }

@@ -33,13 +33,13 @@ struct CommunicatorOptions {
   std::vector<int> job_ranks = {};  ///< [rank]: number in the whole job; empty: equal to the rank
   /// This rank's number in the whole job; the ranks then gather job_ranks from it. Every rank sets it, or no rank does.
   std::optional<int> job_rank = {};
-  HostOptions host;   ///< options of the executor that make() makes
-  CallWishes wishes;  ///< the executor chooses every value that is not set here
+  HostOptions host;       ///< options of the executor that make() makes
+  CallSettings settings;  ///< the executor chooses every value that is not set here
   /// Limit for make(); also for a call that connects, if it is longer than op_timeout
   Seconds connect_timeout{8};
   Seconds op_timeout{60};  ///< a collective that makes no progress for this long fails
-  bool check_calls =
-      is_call_check_wanted();      ///< whether mismatched calls are detected; the same on all ranks
+  /// Whether mismatched calls are detected; the same on all ranks
+  bool check_calls = is_call_check_wanted();
   TraceRecorder* trace = nullptr;  ///< null: nothing is recorded
   /// The communicator's number in traces: TraceEvent::communicator
   std::uint32_t trace_number = 0;
@@ -79,6 +79,7 @@ class Communicator {
   Status run(const CollectiveCall& call);
   /// Runs several calls, which may overlap if the executor has queues. Each call sees the results of the calls before
   /// it.
+  /// errors  as run()
   Status run_all(const std::vector<CollectiveCall>& calls);
 
   /// Splits the ranks: the ranks of one colour form a child communicator, ordered by key. The child inherits the
@@ -106,6 +107,7 @@ class Communicator {
   /// errors  the first error of an earlier call; async_error() later returns this call's own error
   Status enqueue(CollectiveCall call, HostStream& stream);
   /// Enqueues several calls, as in run_all().
+  /// errors  as there
   Status enqueue(std::vector<CollectiveCall> calls, HostStream& stream);
 
   /// Launches the calls on a device stream, after its earlier work and before its later work. They are launched when
@@ -132,7 +134,7 @@ class Communicator {
   [[nodiscard]] Result<Choice> choose(const CollectiveCall& call) const;
 
   /// Sets the user's settings for all later calls. Every rank passes the same settings.
-  void set_wishes(const CallWishes& wishes);
+  void set_settings(const CallSettings& settings);
 
   /// Records a message of this communicator's ranks that the caller sends by other means.
   /// returns  for FlightRecorder::end(); of no entries: nothing is recorded

@@ -13,14 +13,14 @@
 namespace ringside {
 namespace {
 
-/// What each rank requests. Plain bytes.
+/// The request of each rank. Plain bytes.
 struct SplitRequest {
   std::int64_t is_in = 0;
   std::int64_t color = 0;
   std::int64_t key = 0;
 };
 
-/// Where the first rank of each part waits for the others; empty of ranks that are first in none.
+/// Address of the bootstrap root of a part, from its first rank; empty: this rank is first in no part.
 using RootText = std::array<char, 64>;
 
 template <typename T>
@@ -51,7 +51,7 @@ RootText text_of(const SocketAddress& address) {
   return text;
 }
 
-/// The job's own secret serves: a part of it is no other job.
+/// The root uses the job's secret: every part belongs to the same job.
 Result<std::unique_ptr<BootstrapRoot>> start_root(const Bootstrap& parent,
                                                   const SocketAddress& listen, std::size_t ranks,
                                                   Nanoseconds join_timeout) {
@@ -62,7 +62,7 @@ Result<std::unique_ptr<BootstrapRoot>> start_root(const Bootstrap& parent,
                                .clock = &parent.clock()});
 }
 
-/// meeting  where the first of the ranks has its root; not looked at where there is one rank
+/// meeting  address of the root; not used if there is one rank
 Result<std::unique_ptr<Bootstrap>> join_part(const Bootstrap& parent,
                                              const std::vector<Rank>& ranks,
                                              const SocketAddress& meeting,
@@ -136,7 +136,7 @@ Result<SplitPart> MeetingPlaces::meet(const Bootstrap& parent, const std::vector
   }
   auto joined = join_part(parent, left, meeting, join_timeout);
   if (root) {
-    // For the next time.
+    // Prepares the next split.
     root.reset();
     if (auto again = take_port(meeting)) taken_ = *std::move(again);
   }

@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-/// So many hexadecimal digits and nothing else.
+/// Reads exactly `count` hexadecimal digits.
 std::optional<BusId> hex(std::string_view digits, std::size_t least, std::size_t most) {
   if (digits.size() < least || digits.size() > most) return std::nullopt;
   BusId value = 0;

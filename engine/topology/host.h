@@ -12,24 +12,24 @@
 /// source  reference of the format: NCCL_TOPO_FILE / NCCL_TOPO_DUMP_FILE, graph/xml.cc
 namespace ringside {
 
-/// GPUs of one host, and of one NVLink domain.
+/// Maximum number of GPUs of one host, and of one NVLink domain.
 /// source  NCCL 2.30.7: NCCL_MAX_LOCAL_RANKS
 inline constexpr int kMaxGpusPerHost = 72;
 
 /// A PCI address "dddddddd:bb:dd.f" without its separators: 0000:1b:00.0 is 0x1b000.
 using BusId = std::int64_t;
 
-/// PCI class of an NVSwitch: what NVLinks say they end at.
+/// PCI class of an NVSwitch, which NVLinks report as their target.
 inline constexpr std::uint32_t kNvSwitchClass = 0x068000;
 
 struct HostNvLink {
-  std::string target;              ///< bus id of the other end
+  std::string target;              ///< bus id of the device at the other end
   int count = 0;                   ///< links to it
   std::uint32_t target_class = 0;  ///< kNvSwitchClass, 0x0302xx GPU, 0x068001 POWER CPU
 };
 
 struct HostC2c {
-  int mbytes_per_second = 0;  ///< of one link, one direction
+  int mbytes_per_second = 0;  ///< rate of one link in one direction
   int count = 0;
 };
 
@@ -38,7 +38,7 @@ struct HostGpu {
   int sm = 0;                    ///< compute capability, 10 x major + minor
   std::optional<int> rank = {};  ///< a GPU without one takes no part in the job
   bool gdr = false;
-  int mlopart = -1;  ///< partition of a GPU that is cut in several; -1: whole
+  int mlopart = -1;  ///< number of the partition if the GPU is partitioned; -1: whole GPU
   std::vector<HostNvLink> nvlinks = {};
   std::optional<HostC2c> c2c = {};
 };
@@ -60,7 +60,8 @@ struct HostNet {
 
 struct HostNic {
   std::vector<HostNet> nets = {};
-  int pci_before = -1;  ///< of one right at a CPU: how many of its pci come first; -1: all
+  /// For a NIC at a CPU: number of the CPU's PCI functions that precede it; -1: all
+  int pci_before = -1;
 };
 
 /// A PCI function: a bridge or switch (children), a GPU or a NIC.
@@ -82,13 +83,13 @@ struct HostCpu {
   std::string arch = {};      ///< x86_64, arm64, ppc64
   std::string vendor = {};    ///< GenuineIntel, AuthenticAMD, CentaurHauls, "  Shanghai  "
   int family = -1, model = -1;
-  std::string lacks_family_at = {};  ///< FILE:LINE of a <cpu> of AMD without familyid; else empty
+  std::string lacks_family_at = {};  ///< FILE:LINE of an AMD <cpu> without familyid; else empty
   std::vector<HostPci> pci = {};
-  std::vector<HostNic> nics = {};  ///< network devices without a PCI function of their own
+  std::vector<HostNic> nics = {};  ///< network devices without a PCI function
 };
 
 struct Host {
-  std::string name;  ///< of the file or preset; for messages
+  std::string name;  ///< name of the file or preset, for messages
   std::vector<HostCpu> cpus = {};
 };
 
@@ -99,15 +100,15 @@ struct HostRun {
 };
 struct JobHosts {
   std::vector<HostRun> runs = {};
-  std::vector<int> order = {};  ///< which run each host is of; empty: one run after the other
-  /// So many consecutive hosts share one NVLink domain, which is then one node of the job.
+  std::vector<int> order = {};  ///< [host]: index of its run; empty: the runs follow each other
+  /// Number of consecutive hosts that form one NVLink domain, which is one node of the job.
   int hosts_per_nvl_domain = 1;
 };
 
 /// The run that each host of the job belongs to.
 std::vector<int> run_of_hosts(const JobHosts& hosts);
 
-/// Every GPU of the host that has a rank, in the order of the file.
+/// Returns the GPUs of the host that have a rank, in the order of the file.
 std::vector<const HostGpu*> gpus_of(const Host& host);
 
 }  // namespace ringside

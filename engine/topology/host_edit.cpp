@@ -38,8 +38,8 @@ void keep_of(std::vector<HostPci>& functions, const Keep& keep) {
                 [](const HostPci& function) { return function.nic && function.nic->nets.empty(); });
 }
 
-/// Puts a function before the one with that bus id.
-/// returns  whether it is among these, or below
+/// Inserts a function before the function with that bus id.
+/// returns  whether that function is in this list or below it
 bool insert_before(std::vector<HostPci>& functions, const std::string& bus_id,
                    const HostPci& function) {
   for (auto place = functions.begin(); place != functions.end(); ++place) {
@@ -88,7 +88,7 @@ void replace_nets(Host& host, const HostPci& function, const HostNet& net, int c
   const int gpus = static_cast<int>(gpu_places_of(host).size());
   for (int i = 0; i < count; ++i) {
     HostPci one = function;
-    // A domain of PCI of its own: no preset has a device there.
+    // Uses a separate PCI domain, in which no preset has a device.
     one.bus_id = fmt::format("1000:{:02x}:00.0", i + 1);
     HostNet own = net;
     own.dev = i;

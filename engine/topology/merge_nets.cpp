@@ -9,7 +9,7 @@
 namespace ringside {
 namespace {
 
-/// Where a network device is: the functions from the CPU down to its card.
+/// The location of a network device: the functions from the CPU down to its card.
 struct NetSeat {
   int numa = 0;
   std::vector<const HostPci*> above = {};
@@ -44,13 +44,13 @@ Seats find_seats(const Host& host) {
   return seats;
 }
 
-/// A bus id without its function: the card.
+/// Returns the bus id without its function number, which identifies the card.
 std::string card_of(const HostPci& function) {
   return function.bus_id.substr(0, function.bus_id.rfind('.'));
 }
 
 PathType distance(const NetSeat& a, const NetSeat& b) {
-  if (a.nic == b.nic) return PathType::Nvl;  // NCCL's PORT has its value
+  if (a.nic == b.nic) return PathType::Nvl;  // NCCL gives PORT the value of NVL
   if (!a.above.empty() && !b.above.empty() && !a.above.back()->bus_id.empty() &&
       card_of(*a.above.back()) == card_of(*b.above.back())) {
     return PathType::Nvl;
@@ -65,7 +65,7 @@ PathType distance(const NetSeat& a, const NetSeat& b) {
   return is_one_switch ? PathType::Pix : PathType::Pxb;
 }
 
-/// Lanes that the members of a virtual device have together.
+/// Returns the number of PCIe lanes that the members of a virtual device have together.
 int lanes_of(const Seats& seats, const std::vector<int>& members) {
   std::vector<const HostPci*> cards;
   int lanes = 0;
@@ -105,7 +105,7 @@ void merge_nets(Host& host, const TopologyParameters& parameters) {
   }
   if (groups.empty()) return;
   std::vector<int> gone;
-  std::map<int, int> lanes;  // by the first member
+  std::map<int, int> lanes;  // [first member]
   for (const std::vector<int>& members : groups) {
     lanes[members.front()] = lanes_of(seats, members);
     gone.insert(gone.end(), members.begin() + 1, members.end());

@@ -5,10 +5,10 @@
 
 namespace ringside {
 
-/// NIC fusion: network devices of a host that NCCL joins to one virtual device, which has all their rates.
+/// NIC fusion: combines network devices of a host into virtual devices with the sum of their rates, as NCCL does.
 ///
-/// Each device, in the order of their numbers, joins with the later ones that are as near as the level asks, up to the
-/// release's limit. Without NCCL_NET_MERGE_LEVEL only ports of one card join.
+/// In the order of device numbers, each device is combined with later ones that are close enough for the level, up to
+/// the release's limit. Without NCCL_NET_MERGE_LEVEL, only ports of one card are combined.
 /// source  NCCL 2.30.7 graph/topo.cc: ncclTopoMakeVNics, ncclTopoAutoMerge
 void merge_nets(Host& host, const TopologyParameters& parameters);
 

@@ -25,7 +25,7 @@ Result<bool> read_flag(const Environment& environment, const char* name, bool fa
   return value ? *value != 0 : fallback;
 }
 
-/// A path type by its name, or by the number that was used before there were names.
+/// Reads a path type as a name, or as the number that old releases used.
 /// source  NCCL 2.30.7 graph/paths.cc: ncclGetLevel
 Result<std::optional<PathType>> read_level(const Environment& environment, const char* name) {
   const auto text = environment(name);
@@ -45,7 +45,7 @@ Result<std::optional<PathType>> read_level(const Environment& environment, const
                "LOC, PIX, PXB, PHB, SYS, SYS"};
 }
 
-/// How near NICs are that join. PORT, two ports of one card, has the value of NVL.
+/// Reads how close NICs must be to be merged. PORT, two ports of one card, has the value of NVL.
 /// source  NCCL 2.30.7 graph/topo.cc: ncclTopoGetVNicParent
 Result<std::optional<PathType>> read_merge_level(const Environment& environment) {
   RINGSIDE_TRY(const bool merges, read_flag(environment, "NCCL_IB_MERGE_NICS", true));
@@ -64,7 +64,7 @@ Result<std::optional<PathType>> read_merge_level(const Environment& environment)
                "give LOC (none join), PORT, PIX, PXB, P2C, PXN, PHB or SYS"};
 }
 
-/// returns  0 AUTO, -1 ALL, k for MAX:k
+/// returns  0 for AUTO, -1 for ALL, k for MAX:k
 Result<int> read_netdevs_policy(const Environment& environment) {
   const char* const name = "NCCL_NETDEVS_POLICY";
   const std::string text = environment(name).value_or("AUTO");

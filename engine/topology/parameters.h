@@ -25,15 +25,15 @@ struct TopologyParameters {
   bool gdr_mlopart = false;                ///< NCCL_NET_GDR_MLOPART
   bool net_disable_intra = false;          ///< NCCL_NET_DISABLE_INTRA
   bool scatter_start_net = false;          ///< NCCL_TOPO_SCATTER_START_NET
-  int mnnvl_enable = 2;  ///< NCCL_MNNVL_ENABLE: 0 never, 1 always, 2 if it is there
+  int mnnvl_enable = 2;                    ///< NCCL_MNNVL_ENABLE: 0 never, 1 always, 2 if available
   /// NCCL_NETDEVS_POLICY: how many NICs a GPU may use. 0 AUTO, -1 ALL, k > 0 MAX:k.
   int netdevs_policy = 0;
   std::optional<PathType> merge_level = {};  ///< NCCL_NET_MERGE_LEVEL; Loc: NCCL_IB_MERGE_NICS=0
-  TopologyRules rules = {};                  ///< of the release; no variable
+  TopologyRules rules = {};                  ///< rules of the release; not set by a variable
 };
 
-/// version  the release that is started, as load_release()
-/// errors   as load_release(). InvalidArgument: a value that NCCL rejects or would ignore; with the
+/// version  the simulated release, as load_release()
+/// errors   as load_release(). InvalidArgument: a value that NCCL rejects or would ignore; the error shows the
 ///          variable's grammar
 Result<TopologyParameters> parse_topology_parameters(const Environment& environment,
                                                      std::string_view version = kBaseRelease);

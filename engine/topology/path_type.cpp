@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-/// By value.
+/// Indexed by the enumerator.
 constexpr std::array<const char*, 12> kNames{"LOC", "NVL", "NVB", "C2C", "PIX", "PXB",
                                              "P2C", "PXN", "PHB", "SYS", "NET", "DIS"};
 constexpr std::array<std::string_view, 12> kWords{"LOC", "NVL", "NVB", "C2C", "PIX", "PXB",

@@ -24,10 +24,10 @@ enum class PathType : std::uint8_t {
   Dis = 11,  ///< not at all
 };
 
-/// LOC NVL NVB C2C PIX PXB P2C PXN PHB SYS NET DIS
+/// Returns LOC NVL NVB C2C PIX PXB P2C PXN PHB SYS NET DIS
 const char* to_string(PathType type);
 
-/// errors  InvalidArgument: none of these words; the nearest is named
+/// errors  InvalidArgument: an unknown word; the error suggests the closest one
 Result<PathType> parse_path_type(std::string_view text);
 
 }  // namespace ringside

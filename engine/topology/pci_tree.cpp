@@ -5,7 +5,7 @@
 namespace ringside {
 namespace {
 
-/// The upstream ports above a device, the nearest CPU first.
+/// Returns the upstream ports above a device, starting at the CPU.
 std::vector<HostPci> switches_above(const std::vector<FoundDevice::Bridge>& above) {
   std::vector<HostPci> ports;
   for (std::size_t i = 0; i < above.size();) {
@@ -21,7 +21,7 @@ std::vector<HostPci> switches_above(const std::vector<FoundDevice::Bridge>& abov
   return ports;
 }
 
-/// The element with that bus id among its siblings; appended where there is none yet.
+/// Returns the element with that bus id among its siblings; appends one if there is none.
 HostPci& place(std::vector<HostPci>& siblings, const HostPci& function) {
   const auto found = std::find_if(siblings.begin(), siblings.end(), [&](const HostPci& sibling) {
     return sibling.bus_id == function.bus_id;

@@ -58,7 +58,7 @@ Status read_topology_rules(YamlKeys keys, TopologyRules& rules) {
 }  // namespace
 
 Result<TopologyRules> load_topology_rules(std::string_view version) {
-  // The members say what it does; of its file there is nothing to read.
+  // The default member values describe the base release, so its file is not read.
   if (version == kBaseRelease) return TopologyRules{};
   RINGSIDE_TRY(const ReleaseDocument release, load_release(version));
   TopologyRules rules;

@@ -13,10 +13,10 @@ namespace ringside {
 enum class C2cLink : std::uint8_t {
   Unknown,  ///< not there
   NvLink,   ///< one more NVLink
-  Own,      ///< a kind of its own
+  Own,      ///< a separate kind of link
 };
 
-/// Which NICs at the CPU of a GPU with C2C are nearer to it than those through a CPU.
+/// Which NICs at the CPU of a GPU with C2C count as closer than NICs behind another CPU.
 enum class P2cNets : std::uint8_t { None, All, Local };
 
 /// Up to which distance GPUs copy to each other by default.
@@ -25,10 +25,10 @@ enum class P2pReach : std::uint8_t {
   BySize,    ///< below the CPU, but for two GPUs on an AMD host
 };
 
-/// Which GPUs count their number modulo the GPUs that share their NICs, to find the first NIC of a channel.
+/// Which GPUs use their number modulo the number of GPUs that share their NICs, to find the first NIC of a channel.
 enum class NicByLocalGpus : std::uint8_t {
   Never,
-  ConnectX8,  ///< those from compute capability 100 with a ConnectX-8 near; NCCL_TOPO_SCATTER_START_NET=1: all
+  ConnectX8,  ///< GPUs from compute capability 100 on with a close ConnectX-8; NCCL_TOPO_SCATTER_START_NET=1: all
   Always,
 };
 
@@ -52,31 +52,32 @@ struct TopologyRules {
   std::vector<int> intel_emerald_models{};
 
   int max_channels = 64;       ///< for which a GPU's NICs are listed
-  bool gpu_has_device = true;  ///< links belong to a vertex of their own, the silicon
+  bool gpu_has_device = true;  ///< links belong to a separate vertex, the silicon
   bool gpu_links_to_itself = false;
   C2cLink c2c_link = C2cLink::Own;
   bool joins_gen5_switches = true;      ///< Broadcom's fifth generation as the fourth
-  bool reverse_is_of_any_kind = false;  ///< a link's way back may be of another kind
-  bool paths_grow_by_hops =
-      false;  ///< a path is replaced by a wider one, unless that has more hops
-  bool missing_paths_are_near = false;     ///< of type LOC, not DIS
-  bool missing_peers_are_near = false;     ///< the same for vertices of one kind
-  bool farthest_cpu_may_be_local = false;  ///< one that is not reached has the fewest hops
+  bool reverse_is_of_any_kind = false;  ///< the opposite direction of a link may have another kind
+  bool paths_grow_by_hops = false;      ///< a wider path replaces a path unless it has more hops
+  bool missing_paths_are_near = false;  ///< missing paths have type LOC instead of DIS
+  bool missing_peers_are_near = false;  ///< the same for vertices of one kind
+  /// A CPU that is not reached counts as having the fewest hops
+  bool farthest_cpu_may_be_local = false;
 
   P2pReach p2p_reach = P2pReach::BySize;
   P2cNets p2c_nets = P2cNets::Local;
   bool gdr_c2c = true;          ///< NICs behind C2C may reach the GPU's memory; NCCL_NET_GDR_C2C
-  bool gdr_c2c_is_phb = false;  ///< that variable is about all NICs at a CPU with C2C
+  bool gdr_c2c_is_phb = false;  ///< the variable applies to all NICs at a CPU with C2C
   bool gdr_read_needs_nvlink = false;  ///< from compute capability 80, too
-  bool gdr_diverts_far_nics = false;   ///< those beyond the CPU as well
+  bool gdr_diverts_far_nics = false;   ///< also NICs behind another CPU
   bool pxn_c2c = true;                 ///< a relay may reach its NIC by C2C; NCCL_PXN_C2C
-  bool pxn_needs_gdr = true;           ///< of the relay
+  bool pxn_needs_gdr = true;           ///< GDR of the relay
   bool pxn_stays_on_host = true;
-  bool pxn_before_p2c = false;    ///< already where a GPU's own way is not below a PCI switch
-  bool nets_are_dropped = false;  ///< from a node that is the whole job
+  bool pxn_before_p2c = false;    ///< also if the GPU's own path is not below a PCI switch
+  bool nets_are_dropped = false;  ///< NICs are removed from a node that is the whole job
   NicByLocalGpus nic_by_local_gpus = NicByLocalGpus::Always;
-  int merged_nets = 8;  ///< network devices that join to a virtual one, at most; 1: none do
-  bool any_gpu_may_be_local = false;   ///< a NIC serves the first GPU that picks it, near or not
+  /// Maximum number of network devices in a virtual one; 1: none are combined
+  int merged_nets = 8;
+  bool any_gpu_may_be_local = false;  ///< a NIC serves the first GPU that picks it, at any distance
   bool lone_gpu_has_bandwidth = true;  ///< one GPU without network
 
   friend bool operator==(const TopologyRules&, const TopologyRules&) = default;

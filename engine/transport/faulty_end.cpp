@@ -75,15 +75,15 @@ class FaultySendEnd final : public SendEnd {
     return Error{ErrorCode::PeerGone, "the connection was cut, as planned by a fault"};
   }
 
-  /// Whether the next message goes nowhere. Closes the connection where that is its fate.
-  /// errors  PeerGone: it has broken
+  /// Returns whether the next message is dropped. Closes the connection if the fault breaks it.
+  /// errors  PeerGone: the fault has broken the connection
   Result<bool> is_next_lost() {
-    if (state_.fate() == LinkState::Fate::Broken) {
+    if (state_.next_outcome() == LinkState::Outcome::Broken) {
       const std::lock_guard lock(mutex_);
       inner_.reset();
     }
     RINGSIDE_TRY(check_whole());
-    return state_.fate() == LinkState::Fate::Lost;
+    return state_.next_outcome() == LinkState::Outcome::Lost;
   }
 
   template <typename Send>
@@ -98,14 +98,14 @@ class FaultySendEnd final : public SendEnd {
     return true;
   }
 
-  std::mutex mutex_;                ///< guards inner_ against abort() while it is closed
+  std::mutex mutex_;                ///< guards inner_ against abort() while it is being closed
   std::unique_ptr<SendEnd> inner_;  ///< null: the connection is cut
   const Bytes slot_size_;
   const bool reaches_memory_;
   LinkState state_;
   Clock& clock_;
   std::vector<std::byte> nowhere_;
-  bool is_nowhere_ = false;  ///< the slot in hand is that
+  bool is_nowhere_ = false;  ///< the acquired slot belongs to a message that is dropped
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ class SharedRegion;
 ///            its message; a receiver's caller owns it from RecvEnd::arrived() to release()
 struct LentSlots {
   std::shared_ptr<const SharedRegion> region;
-  std::size_t offset = 0;  ///< of slot 0 in the region, bytes; a multiple of kGrain
+  std::size_t offset = 0;  ///< offset of slot 0 in the region, bytes; a multiple of kGrain
 
   static constexpr std::size_t kGrain = 128;
   /// Returns the distance between the starts of two slots, bytes.

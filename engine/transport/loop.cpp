@@ -12,7 +12,7 @@
 namespace ringside {
 namespace {
 
-/// What both ends look at. Slot k of the stream lies in slot k modulo 8.
+/// The state that both ends share. Slot k of the stream is slots[k % 8].
 struct Loop {
   explicit Loop(Bytes size) : slot_size(size), stride(round_up(size.value, kSlotAlignment)) {
     memory = Staging(Bytes{stride * kSlots});
@@ -95,7 +95,7 @@ class LoopRecvEnd final : public RecvEnd {
   std::shared_ptr<Loop> loop_;
 };
 
-/// Slots whose sending end is yet to be made.
+/// The slots of connections whose sending end has not been made yet.
 class HalfLoop final : public TransportState {
  public:
   std::shared_ptr<Loop> slots;

@@ -17,7 +17,7 @@ namespace {
 
 bool are_one(const Whereabouts& from, const Whereabouts& to) { return from.rank == to.rank; }
 bool share_host(const Whereabouts& from, const Whereabouts& to) { return from.host == to.host; }
-/// InfiniBand or RoCE.
+/// Returns whether both ranks have InfiniBand, or both have RoCE.
 bool have_one_kind_of_adapter(const Whereabouts& from, const Whereabouts& to) {
   return rdma_kind_of(*from.address_on("rdma")) == rdma_kind_of(*to.address_on("rdma"));
 }
@@ -41,8 +41,8 @@ constexpr std::array kTable{
               .reaches = share_host,
               .make_recv = make_shm_recv_end,
               .make_send = make_shm_send_end},
-    // The adapter moves the bytes; the CPU only looks at what is done. LL's lines show their own arrival, where LL128's need a
-    // completion at both ends: 8 B to the next rank, 2 ranks on soft-RoCE: 20.3 us, 24.3 us by LL128.
+    // The adapter moves the data; the CPU only reads completions. LL's lines carry their own flags, while LL128's need
+    // a completion at both ends. 8 B to the next rank, 2 ranks on soft-RoCE: 20.3 us; by LL128: 24.3 us.
     Transport{.name = "rdma",
               .joins = "ranks with InfiniBand or RoCE adapters",
               .door = Door::Network,
@@ -55,12 +55,11 @@ constexpr std::array kTable{
               .listen = open_rdma,
               .make_recv = make_rdma_recv_end,
               .make_send = make_rdma_send_end},
-    // Slots: the kernel's own copies want the cache, too (4 ranks, 64 MiB: 66 ms, 119 ms by 128 KiB).
-    // Between hosts: at 1 Gbit/s, 64 MiB among 4 ranks, all-reduce, had 67 to 90 % of the line by 64 KiB, 92 to 94 % by
-    // 256 KiB.
-    // One socket for both ways: what one receives, the kernel acknowledges along with what the other one
-    // sends. All-reduce of 8 B, 2 ranks over loopback: 3.8 us, 5.3 us with two sockets. Long transfers keep
-    // two: of one socket, they at times take twice as long (64 MiB: 25 ms and 58 ms).
+    // Slots: the kernel's copies also need the cache (4 ranks, 64 MiB: 66 ms; with 128 KiB: 119 ms). Between hosts, at
+    // 1 Gbit/s, an all-reduce of 64 MiB among 4 ranks used 67 to 90 % of the line with 64 KiB, and 92 to 94 % with 256
+    // KiB. One socket for both directions: the kernel sends acknowledgements along with data. All-reduce of 8 B, 2
+    // ranks over loopback: 3.8 us; with two sockets: 5.3 us. Long transfers use two, because one socket at times takes
+    // twice as long (64 MiB: 25 ms and 58 ms).
     Transport{.name = "tcp",
               .joins = "any ranks",
               .door = Door::Network,

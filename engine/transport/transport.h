@@ -46,8 +46,8 @@ struct Whereabouts {
   std::uint32_t rank = 0;
   /// Equal for two ranks exactly when they can share memory and abstract Unix sockets.
   std::string host = {};
-  std::array<std::string, kDoors> doors =
-      {};  ///< [door]: where the rank listens, as to_string(Endpoint); empty: nowhere
+  /// [door]: where the rank listens, as to_string(Endpoint); empty: nowhere
+  std::array<std::string, kDoors> doors = {};
   std::vector<Open> open = {};  ///< the transports by which the rank can be reached
 
   /// Returns the rank's address on the transport, or null if the rank has none.
@@ -81,8 +81,8 @@ inline constexpr std::size_t kLongestAddress = 4096;
 /// The inputs of one end of a connection.
 struct Joint {
   UniqueFd peer;  ///< the authenticated, non-blocking socket from the door; empty without a door
-  std::vector<UniqueFd> more =
-      {};  ///< further sockets of the same connection, in the same order on both ends
+  /// Further sockets of the same connection, in the same order on both ends
+  std::vector<UniqueFd> more = {};
   ConnectionShape shape;
   std::uint32_t channel = 0;        ///< channel number; it selects one of several adapters
   std::string_view address = {};    ///< the other rank's address on this transport
@@ -98,7 +98,7 @@ struct Transport {
   Door door = Door::Network;
   std::string_view nccl_network = {};  ///< `Socket` of NCCL's `via NET/Socket`; empty: no network
 
-  // What the ends are like.
+  // Properties of the ends.
   bool waits_for_receiver = false;  ///< make_send() waits for a message of the peer's make_recv()
   bool needs_progress = false;  ///< data moves only in calls: waiting ranks must call progress()
   /// Number of polls before a waiting rank first yields its core; 0: as between ranks of a host. It is smaller if a
@@ -108,7 +108,7 @@ struct Transport {
   bool takes_host_memory = true;
   bool takes_device_memory = false;
 
-  // What suits it.
+  // Parameters for best performance.
   /// Largest call that uses LL instead of LL128 if no rule of a host table matches; 0: never.
   Bytes ll_up_to{0};
   Bytes longest_slot{128 << 10};  ///< longer slots are no faster

@@ -16,7 +16,7 @@ std::tuple<Collective, RedOp, DataType> kind_of(const TuningCall& call) {
 }
 
 std::uint64_t traffic_of(const TuningCall& call, int nranks) {
-  // bytes of an all-gather or reduce-scatter are those of all ranks together
+  // the bytes of an all-gather or reduce-scatter are those of all ranks together
   const bool counts_all =
       call.collective == Collective::AllGather || call.collective == Collective::ReduceScatter;
   return call.bytes.value * (counts_all ? 1 : traffic_per_byte(call.collective, nranks));
@@ -30,7 +30,7 @@ std::vector<Aggregate> aggregates(std::span<const TuningCall> calls, int nranks)
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return traffic_of(calls[a], nranks) > traffic_of(calls[b], nranks);
   });
-  std::vector<std::vector<std::size_t>> kinds;  // each with the most traffic first
+  std::vector<std::vector<std::size_t>> kinds;  // within each, the call with the most traffic first
   for (const std::size_t i : order) {
     const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) {
       return kind_of(calls[kind.front()]) == kind_of(calls[i]);

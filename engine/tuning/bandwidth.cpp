@@ -3,8 +3,9 @@
 
 #include "engine/tuning/cost_terms.h"
 
-// Each assignment rounds to single precision where NCCL's does, and the operands keep its order: ties
-// and the last digit depend on it.
+// Each assignment rounds to single precision where NCCL's does, and the operands keep NCCL's order: ties and the last
+// digit depend on both.
+// source  NCCL 2.30.7 graph/tuning.cc
 
 namespace ringside {
 namespace {
@@ -13,7 +14,7 @@ double at(const TuningModel::PerClass& table, const CostInputs& in) {
   return table[static_cast<std::size_t>(in.gpu_class())][in.nodes_column()];
 }
 
-/// Across nodes LL is bound by the CPUs that the flags pass, not by the GPUs.
+/// Across nodes, LL is limited by the CPUs that handle the flags, not by the GPUs.
 float ll_bus(const CostInputs& in) {
   GpuClass row = in.gpu_class();
   if (in.shape.nnodes > 1) {
@@ -24,7 +25,7 @@ float ll_bus(const CostInputs& in) {
   return static_cast<float>(in.model.ll_bus[static_cast<std::size_t>(row)][in.nodes_column()]);
 }
 
-/// Lowers `bus` to `limit` where that is less, and says what did it.
+/// Lowers `bus` to `limit` if that is smaller, and stores the reason.
 void bind(Speed& speed, double limit, Bound bound) {
   if (limit < speed.terms.bus_gbs) {
     speed.terms.bus_gbs = static_cast<float>(limit);
@@ -32,7 +33,7 @@ void bind(Speed& speed, double limit, Bound bound) {
   }
 }
 
-/// NVLS runs at what the switch gives each head, or at what the NICs do. One channel a head.
+/// NVLS is limited by the switch's rate per head, or by the NICs. Each head has one channel.
 void nvls_channel(const CostInputs& in, Collective collective, Algorithm algorithm,
                   const GraphSummary& graph, Speed& speed) {
   const float ppn = in.model.nvls_gathers_count_smallest_node
@@ -68,7 +69,8 @@ void nvls_channel(const CostInputs& in, Collective collective, Algorithm algorit
   }
 }
 
-/// Up to 2.30 two nodes are bound by their links inside: the graph has given each channel what its NIC carries.
+/// Up to 2.30, two nodes are limited by the links within the nodes: the graph has already given each channel the rate
+/// of its NIC.
 void graph_channel(const CostInputs& in, Algorithm algorithm, const GraphSummary& graph,
                    Speed& speed) {
   const bool is_collnet = facts_of(algorithm).collnet == CollNet::Always;
@@ -140,14 +142,14 @@ void bind_collnet_direct(const CostInputs& in, Collective collective, const Grap
     speed.terms.bound = net < graph.bw_intra ? Bound::Nics : Bound::LocalLinks;
     return;
   }
-  // GPUs without a NIC next to them send through one that has.
+  // GPUs without a nearby NIC send through a GPU that has one.
   auto factor = static_cast<float>(ppn / (1.0 * graph.nchannels));
   factor -= (factor - 1) / 2;
   bus /= factor;
   if (in.shape.min_cc >= 90) bus = static_cast<float>(bus * in.model.collnet_direct_hopper);
 }
 
-/// What of the bus bandwidth the algorithm makes: bytes of the buffer over bytes that a link carries.
+/// Returns algorithm bandwidth / bus bandwidth: bytes of the buffer over bytes that a link carries.
 float algorithm_share(const CostInputs& in, Collective collective, Algorithm algorithm) {
   if (algorithm == Algorithm::Nvls && is_gather(collective)) {
     return static_cast<float>(in.model.nvls_gather_ratio);

@@ -11,7 +11,7 @@ namespace {
 std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 std::uint64_t rounded_up(std::uint64_t a, std::uint64_t to) { return divided_up(a, to) * to; }
 
-/// NCCL schedules the kinds one after the other: neither, NVLS, CollNet, both.
+/// NCCL schedules the kinds of tasks one after the other: plain, NVLS, CollNet, both.
 std::size_t kind_of(const SplitTask& task, const SplitShape& shape) {
   const AlgorithmFacts& facts = facts_of(task.algorithm);
   const bool takes_nvls =
@@ -29,8 +29,8 @@ std::uint64_t traffic_factor(const SplitTask& task, int nranks, const SchedulerM
 struct Filling {
   std::uint64_t per_channel = 0;
   int nchannels = 0;
-  int channel = 0;         ///< that is being filled
-  std::uint64_t used = 0;  ///< of it
+  int channel = 0;         ///< channel that is being filled
+  std::uint64_t used = 0;  ///< traffic already on that channel
 };
 
 std::array<Filling, 4> budgets(std::span<const SplitTask> tasks, const SplitShape& shape,
@@ -56,8 +56,8 @@ std::array<Filling, 4> budgets(std::span<const SplitTask> tasks, const SplitShap
   return kinds;
 }
 
-/// A task is handed out in cells: `lo` of them on the channel that is being
-/// filled, `each` on the next `nmid` channels, the rest, `hi`, on one more.
+/// The split of a task into cells: `lo` cells on the channel that is being filled, `each` on the next `nmid` channels,
+/// and the remaining `hi` on one more.
 struct CellSplit {
   std::uint64_t lo = 0, each = 0, hi = 0;
   int nmid = 0;
@@ -90,7 +90,7 @@ CellSplit split_cells(std::uint64_t cells, std::uint64_t cell_traffic, bool is_p
   return split;
 }
 
-/// Hands the task out, and moves `filling` on to where the next one begins.
+/// Splits the task, and moves `filling` to where the next task starts.
 ChannelSplit split_task(const SplitTask& task, int nranks, const SchedulerModel& scheduler,
                         Filling& filling) {
   const std::uint64_t factor = traffic_factor(task, nranks, scheduler);
@@ -99,7 +99,7 @@ ChannelSplit split_task(const SplitTask& task, int nranks, const SchedulerModel&
   const std::uint64_t per_cell = cell / task.element;  // elements
   const std::uint64_t cells = divided_up(task.count * task.element, cell);
   CellSplit split = split_cells(cells, cell * factor, scheduler.is_plain, filling);
-  if (split.lo == 0) {  // the channel is full: the next one is the first
+  if (split.lo == 0) {  // the channel is full, so the next channel is the first
     ++filling.channel;
     filling.used = 0;
     if (split.nmid == 0) {
@@ -117,7 +117,7 @@ ChannelSplit split_task(const SplitTask& task, int nranks, const SchedulerModel&
                    .hi = split.hi * per_cell};
   (out.hi != 0 ? out.hi : out.lo) -= cells * per_cell - task.count;
 
-  // Before 2.23 only what the last cell truly holds counted.
+  // Before 2.23 the last cell counted with its real size only.
   const std::uint64_t cell_traffic = cell * factor;
   const std::uint64_t unused =
       scheduler.is_plain ? (cells * per_cell - task.count) * task.element * factor : 0;
@@ -152,7 +152,7 @@ std::uint64_t traffic_per_byte(Collective collective, int nranks) {
 
 namespace {
 
-/// What a block of the protocol moves at once.
+/// Returns the bytes that a block moves at once with the protocol.
 std::uint64_t byte_grain(const SplitTask& task) {
   const auto nthreads = static_cast<std::uint64_t>(task.nthreads);
   switch (task.protocol) {
@@ -166,7 +166,7 @@ std::uint64_t byte_grain(const SplitTask& task) {
   return 4096;
 }
 
-/// The channels' limit of bytes.
+/// Returns the limit of bytes per channel.
 Filling byte_budget(std::span<const SplitTask> tasks, const SplitShape& shape) {
   std::uint64_t bytes = 0;
   Filling filling;

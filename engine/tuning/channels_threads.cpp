@@ -13,7 +13,7 @@ bool is_scarce(Bytes bytes, int nchannels, int nthreads, int each) {
                            static_cast<std::uint64_t>(nthreads) * static_cast<std::uint64_t>(each);
 }
 
-/// Falls in stages to 16, 8, 4, 2, 1 channels; half way down to each, less is asked of a thread.
+/// Lowers the channel count in stages to 16, 8, 4, 2, 1; halfway to each stage, each thread gets less data.
 int collnet_channels(const CommShape& shape, Bytes bytes, int nchannels, int nthreads,
                      int threshold) {
   bool scarce = true;

@@ -8,7 +8,7 @@ namespace ringside {
 /// The channels and threads that a collective may use.
 struct Width {
   int nchannels = 1;  ///< upper limit; split_channels() may use fewer for few bytes
-  int nthreads = 0;   ///< of a block
+  int nthreads = 0;   ///< threads of a block
 };
 
 /// Returns the number of channels available to a collective other than NVLS. Some versions exclude the channels that

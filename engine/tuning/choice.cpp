@@ -7,7 +7,7 @@
 namespace ringside {
 namespace {
 
-constexpr Bytes kGrain = 512_B;  // what channels are cut in multiples of; a slot holds whole ones
+constexpr Bytes kGrain = 512_B;  // channel sizes are multiples of this; a slot holds whole ones
 constexpr Bytes kLargestSlot = 64_MiB;
 
 Error out_of_range(const char* what, const std::string& value, const std::string& help) {

@@ -7,7 +7,7 @@
 namespace ringside {
 namespace {
 
-/// A chunk that is longer than `longest` halves while each channel has fewer than `least` of them.
+/// Rule: a chunk longer than `longest` is halved while each channel has fewer than `least` chunks.
 struct Halving {
   double least;
   std::uint64_t longest;
@@ -23,7 +23,7 @@ std::uint64_t halved(std::uint64_t chunk, std::uint64_t bytes, std::uint64_t sha
   return chunk;
 }
 
-/// A chunk that is longer than `size` becomes that where each channel has fewer than `least`.
+/// Rule: a chunk longer than `size` is cut to `size` if each channel has fewer than `least` chunks.
 struct Cut {
   std::uint64_t least;
   std::uint64_t size;
@@ -37,7 +37,7 @@ std::uint64_t cut(std::uint64_t chunk, std::uint64_t bytes, std::uint64_t sharer
   return chunk;
 }
 
-/// What an algorithm's rule for its chunks looks at.
+/// The inputs of an algorithm's rule for chunk sizes.
 struct ChunkInputs {
   const TuningModel& model;
   const CommShape& shape;
@@ -109,12 +109,12 @@ std::uint64_t pat(const ChunkInputs& in, std::uint64_t chunk) {
   return chunk;
 }
 
-/// What becomes of a chunk that fills its slots, by Algorithm.
+/// By Algorithm: returns the chunk size, given one that fills its slots.
 using Rule = std::uint64_t (*)(const ChunkInputs&, std::uint64_t chunk);
 constexpr std::array<Rule, kAlgorithms> kRules{tree,      ring, collnet_direct, collnet_chain, nvls,
                                                nvls_tree, pat};
 
-/// Rings of the long collectives take four slots for a chunk, which hides the way round.
+/// Rings of the long collectives use four slots per chunk, which hides the round-trip time.
 int slots_per_chunk(const ChunkRequest& r) {
   const bool is_long = r.collective == Collective::AllReduce ||
                        r.collective == Collective::AllGather ||
@@ -142,7 +142,7 @@ Bytes chunk_for(const TuningModel& model, const CommShape& shape, const CostTabl
   std::uint64_t chunk =
       in.slot(request.protocol) * static_cast<std::uint64_t>(slots_per_chunk(request));
   if (request.protocol == Protocol::LL) chunk /= 2;
-  // Up to 2.19 chunks halved with their flags.
+  // Up to 2.19, chunk sizes were halved including their flags.
   const bool is_late = model.scheduler.kind == Scheduler::Loops;
   const bool has_flags = request.protocol == Protocol::LL128;
   if (has_flags && !is_late) chunk = chunk / 16 * 15;

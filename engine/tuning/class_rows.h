@@ -6,6 +6,7 @@
 namespace ringside {
 
 /// Reads a table with one row for each GPU class.
+/// errors  Corrupt: a class is missing, or another key is present
 template <typename Row>
 Status read_classes(YamlKeys keys, std::array<Row, kGpuClasses>& table) {
   constexpr const char* kNames[] = {"volta", "ampere", "hopper", "blackwell"};

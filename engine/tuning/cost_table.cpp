@@ -8,14 +8,14 @@
 namespace ringside {
 namespace {
 
-constexpr int kMaxThreads = 640;        // of a block
-constexpr int kMaxSimpleThreads = 512;  // that move data; the rest posts
-constexpr float kPciBandwidth = 12;     // GB/s: of PCI 3.0 x16
+constexpr int kMaxThreads = 640;        // threads of a block
+constexpr int kMaxSimpleThreads = 512;  // threads that move data; the others post
+constexpr float kPciBandwidth = 12;     // GB/s; PCI 3.0 x16
 
 bool is_collnet(Algorithm a) { return facts_of(a).collnet == CollNet::Always; }
 bool is_nvls(Algorithm a) { return facts_of(a).takes_nvswitch; }
 
-/// Which kernels there are.
+/// Returns whether NCCL has a kernel for the combination.
 Obstacle kernel_obstacle(const TuningModel& model, Collective c, Algorithm a, Protocol p) {
   if (!has_algorithm(c, a)) return Obstacle::NotForCollective;
   if (facts_of(a).is_simple_only && p != Protocol::Simple) return Obstacle::SimpleOnly;
@@ -43,7 +43,8 @@ Obstacle nvls_obstacle(const CostInputs& in, Algorithm a) {
   return too_few ? Obstacle::TooFewHeads : Obstacle::None;
 }
 
-/// Every rank of every node heads an NVLS channel, so that PAT can reach all nodes' GPUs through the switches.
+/// Returns whether every rank of every node heads an NVLS channel, so that PAT can reach the GPUs of all nodes through
+/// the switches.
 bool can_pat_over_nvls(const TuningModel& model, const CommShape& shape) {
   return model.pat_over_nvls && shape.nnodes > 1 && shape.has_nvls &&
          shape.min_local_ranks == shape.nvls_heads && shape.max_local_ranks == shape.nvls_heads;
@@ -58,7 +59,7 @@ Obstacle pat_obstacle(const CostInputs& in) {
   return model.pat_over_nvls ? Obstacle::TooFewNvlsHeads : Obstacle::SeveralRanksPerNode;
 }
 
-/// What of the job's hardware prevents the combination.
+/// Returns what in the job's hardware prevents the combination.
 Obstacle shape_obstacle(const CostInputs& in, Collective c, Algorithm a) {
   if (in.shape.nranks == 1) return Obstacle::OneRank;
   if (is_collnet(a)) {
@@ -68,7 +69,7 @@ Obstacle shape_obstacle(const CostInputs& in, Collective c, Algorithm a) {
     if (const Obstacle found = nvls_obstacle(in, a); found != Obstacle::None) return found;
   }
   if (a == Algorithm::Pat) return pat_obstacle(in);
-  // Across nodes a gather through the network needs a head for each rank of a node.
+  // Across nodes, a gather that uses the network needs a head for each rank of a node.
   const bool needs_heads = is_gather(c)
                                ? a == Algorithm::CollNetDirect ||
                                      (a == Algorithm::Nvls && in.model.nvls_gathers_across_nodes)
@@ -80,14 +81,14 @@ Obstacle shape_obstacle(const CostInputs& in, Collective c, Algorithm a) {
   return Obstacle::None;
 }
 
-/// What lies beyond PXB, from Hopper on.
+/// Returns whether a path farther than PXB is acceptable, from Hopper on.
 bool is_hopper_safe(const CostInputs& in, PathType type) {
   if (in.shape.min_cc < 90 || type > PathType::Pxn) return false;
   if (in.model.ll128_p2c_is_last) return type == PathType::Pxn || in.parameters.ll128_c2c;
   return !in.model.ll128_over_c2c || in.parameters.ll128_c2c;
 }
 
-/// LL128 counts on stores of 128 bytes arriving whole.
+/// LL128 requires that stores of 128 bytes arrive whole.
 bool is_ll128_safe(const CostInputs& in, Algorithm a) {
   const CommShape& s = in.shape;
   const GraphSummary& graph = s.graph(facts_of(a).graph);
@@ -100,7 +101,7 @@ bool is_ll128_safe(const CostInputs& in, Algorithm a) {
   return std::find(listed.begin(), listed.end(), s.min_cc) != listed.end();
 }
 
-/// NCCL_ALGO leaves nothing else.
+/// Returns whether NCCL_ALGO permits only CollNet.
 bool names_only_collnet(const std::array<Permission, kAlgorithms>& algorithms) {
   for (std::size_t a = 0; a < kAlgorithms; ++a) {
     const bool collnet = is_collnet(static_cast<Algorithm>(a));
@@ -127,7 +128,7 @@ Obstacle permission_obstacle(const CostInputs& in, Collective c, Algorithm a, Pr
                                                                  : Obstacle::None;
 }
 
-/// What NCCL finds out only when it chooses: its table, and its log, still have the numbers.
+/// Returns obstacles that NCCL checks only when it chooses: its table, and its log, still contain the numbers.
 Obstacle late_obstacle(const CostInputs& in, Collective c, Algorithm a) {
   constexpr int kCollNetRanks = 8;
   const auto& [model, shape, parameters] = in;
@@ -190,7 +191,7 @@ void set_thresholds(const CostInputs& in, CostTable& table) {
     const bool collnet = is_collnet(static_cast<Algorithm>(a));
     table.thread_thresholds[a] = {8, 8, collnet ? 512 : 64};
   }
-  // The longer the ring, the longer LL's small lines take to pass it.
+  // The longer the ring, the longer the small lines of LL take to pass it.
   table.thread_thresholds[static_cast<std::size_t>(Algorithm::Ring)][0] *= in.shape.nranks;
   for (std::size_t i = 0; i < in.parameters.thread_thresholds.size(); ++i) {
     if (const auto value = in.parameters.thread_thresholds[i]) {

@@ -9,8 +9,8 @@ bool is_same(const Candidate& a, const Candidate& b) {
   return a.algorithm == b.algorithm && a.protocol == b.protocol;
 }
 
-/// Between these each predicted time is a straight line: trees' corrections change at powers of two,
-/// the latency of rings once.
+/// Returns the sizes between which each predicted time is linear: corrections of trees change at powers of two, the
+/// latency of rings once.
 std::vector<std::uint64_t> bends(const Tuner& tuner, std::uint64_t from, std::uint64_t to) {
   const auto parts = static_cast<std::uint64_t>(tuner.shape().nchannels) *
                      static_cast<std::uint64_t>(tuner.shape().nranks);
@@ -26,8 +26,8 @@ class Walk {
  public:
   Walk(const Tuner& tuner, TuningCall call) : tuner_(tuner), call_(call) {}
 
-  /// Appends the winners of [from, last], among which the times are straight lines: of those each
-  /// wins on one stretch at most, so that equal winners at both ends leave no other between.
+  /// Appends the fastest choices in [from, last], where the times are linear. Each choice wins on at most one
+  /// interval, so if the same choice wins at both ends, no other wins between.
   void straight(std::uint64_t from, std::uint64_t last) {
     append(from);
     const Candidate end = *winner(last);

@@ -3,14 +3,15 @@
 
 #include "engine/tuning/cost_terms.h"
 
-// Single precision where NCCL has it, as in bandwidth.cpp.
+// Single precision where NCCL uses it, as in bandwidth.cpp.
+// source  NCCL 2.30.7 graph/tuning.cc
 
 namespace ringside {
 namespace {
 
 float step_us(const CostInputs& in, StepLink link, Algorithm algorithm, Protocol protocol) {
   const auto p = static_cast<std::size_t>(protocol);
-  // Up to 2.30 a tree's step over PCI costs on POWER what a ring's does.
+  // Up to 2.30, a step of a tree over PCI costs the same on POWER as a step of a ring.
   const bool as_ring = in.model.power_trees_pay_ring_latency && in.cpu_arch() == CpuArch::Power &&
                        link == StepLink::Pci && algorithm == Algorithm::Tree &&
                        protocol == Protocol::Simple;
@@ -19,7 +20,8 @@ float step_us(const CostInputs& in, StepLink link, Algorithm algorithm, Protocol
       in.model.link_latency[static_cast<std::size_t>(link)][static_cast<std::size_t>(row)][p]);
 }
 
-/// What the network costs a ring's rank in each step, were it to cross it or not.
+/// Returns the network's overhead per step of a ring, us. NCCL adds it to every step, including those that stay within
+/// a node.
 float net_overhead(const CostInputs& in) {
   if (in.parameters.net_overhead_us) return static_cast<float>(*in.parameters.net_overhead_us);
   const bool amd = in.cpu_arch() == CpuArch::X86 &&
@@ -27,7 +29,8 @@ float net_overhead(const CostInputs& in) {
   return static_cast<float>(amd ? in.model.net_overhead_amd_us : in.model.net_overhead_us);
 }
 
-/// What is added up: `delay` comes with the base and with what a step costs.
+/// The inputs of the formulas below. Each adds the latency of its steps to `delay`, which already contains the base
+/// latency and the latency of one step.
 struct Steps {
   const CostInputs& in;
   const GraphSummary& graph;
@@ -47,7 +50,7 @@ void ring(const Steps& steps, Delay& delay) {
   const int nnodes = in.shape.nnodes;
   if (collective == Collective::Broadcast || collective == Collective::Reduce) {
     const StepLink link = nnodes > 1 ? StepLink::Net : t.local_link;
-    // Where the channels differ the ranks wait for each other's chunks; a tree's step is the estimate for that.
+    // If the channels differ, ranks wait for each other's chunks; NCCL estimates this by the step of a tree.
     const bool waits = !graph.same_channels && protocol == Protocol::Simple;
     const float us = step_us(in, link, waits ? Algorithm::Tree : Algorithm::Ring, protocol);
     const int count = graph.same_channels ? 1 : nsteps;
@@ -145,7 +148,7 @@ Delay latency_of(const CostInputs& in, Collective collective, Algorithm algorith
       m.base_latency[static_cast<std::size_t>(algorithm)][static_cast<std::size_t>(protocol)]);
   t.local_link = graph.type_intra == PathType::Nvl ? StepLink::NvLink : StepLink::Pci;
   t.local_us = step_us(in, t.local_link, algorithm, protocol);
-  // One rank a node: nothing inside it hides the network's latency.
+  // With one rank per node, no work within the node hides the network's latency.
   const bool pays_tree =
       m.lone_rank_latency == LoneRankLatency::All ||
       (m.lone_rank_latency == LoneRankLatency::Ring && algorithm == Algorithm::Ring);
@@ -155,7 +158,7 @@ Delay latency_of(const CostInputs& in, Collective collective, Algorithm algorith
     t.net_us += graph.latency_inter;
     const bool has_flush = protocol == Protocol::Simple &&
                            !(algorithm == Algorithm::Pat && m.pat_counts_nic_latency_once);
-    if (has_flush) t.net_us += graph.latency_inter;  // which crosses the NIC too
+    if (has_flush) t.net_us += graph.latency_inter;  // the flush crosses the NIC too
   }
 
   delay.us = t.base_us;

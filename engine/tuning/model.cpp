@@ -164,7 +164,7 @@ Result<TuningModel> read_model(const YAML::Node& document, const std::string& wh
   RINGSIDE_TRY(read_scheduler({root.take("scheduler"), where + ": scheduler"}, model.scheduler));
   RINGSIDE_TRY(read_limits({root.take("limits"), where + ": limits"}, model));
   model.ll128_capabilities = root.take("ll128_capabilities").as<std::vector<int>>();
-  // Read by topology/rules.cpp, channels/rules.cpp and releases.cpp.
+  // These keys are read by topology/rules.cpp, channels/rules.cpp and releases.cpp.
   for (const char* const of_others : {"topology", "search", "channels", "unverified"}) {
     root.skip(of_others);
   }

@@ -134,8 +134,8 @@ struct TuningModel {
   bool blackwell_trees_take_narrower = false;
   bool pat_takes_narrower = false;  ///< the same for PAT, on any GPU
   bool pat_counts_nic_latency_once = false;
-  bool pat_over_nvls =
-      false;  ///< PAT also runs with several ranks per node if all are NVLS heads, as a last resort
+  /// PAT also runs with several ranks per node if all are NVLS heads, as a last resort
+  bool pat_over_nvls = false;
   /// NVLS gathers use the smallest node's number of ranks; else the mean
   bool nvls_gathers_count_smallest_node = false;
   bool collnet_direct_needs_switch = false;

@@ -29,7 +29,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-/// NCCL's words of one kind, by value of the enumerator.
+/// NCCL's names of one kind, indexed by the enumerator.
 template <typename Enum, std::size_t N>
 std::array<std::string_view, N> nccl_words() {
   std::array<std::string_view, N> words;
@@ -37,7 +37,7 @@ std::array<std::string_view, N> nccl_words() {
   return words;
 }
 
-/// The index of NCCL's word.
+/// Returns the index of NCCL's name.
 template <std::size_t N>
 Result<std::size_t> find_word(const char* variable, std::string_view what, std::string_view text,
                               const std::array<std::string_view, N>& words) {

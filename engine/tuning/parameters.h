@@ -19,7 +19,7 @@ inline constexpr int kTunedCollectives = 5;
 inline constexpr int kAlgorithms = kNcclAlgorithms;
 inline constexpr int kProtocols = 3;
 
-/// What NCCL_ALGO or NCCL_PROTO says about one algorithm or protocol.
+/// The effect of NCCL_ALGO or NCCL_PROTO on one algorithm or protocol.
 enum class Permission : std::uint8_t {
   No,       ///< switched off
   Yes,      ///< requested by name, or not excluded by a list with ^; skips the safety rule of LL128

@@ -5,18 +5,19 @@
 namespace ringside {
 namespace {
 
-/// On Blackwell, by the kind of host.  size  log2(bytes / 64)
+/// Returns whether NVLS tree is corrected: on Blackwell, depending on the kind of host.
+/// size  log2(bytes / 64)
 bool corrects_nvls_tree(const TuningModel& model, const CommShape& shape, int size) {
   if (shape.cpu_arch == CpuArch::X86) return model.tree_corrects_nvls_tree;
-  constexpr int kRanks = 4;      // of a Grace host
-  constexpr float kNetGbs = 96;  // two NICs of 400 Gbit/s for each GPU
+  constexpr int kRanks = 4;      // ranks of a Grace host
+  constexpr float kNetGbs = 96;  // two NICs of 400 Gbit/s per GPU
   constexpr int k512MiB = 29 - 6;
   return model.tree_corrects_nvls_tree_on_arm && shape.cpu_arch == CpuArch::Arm &&
          shape.min_net_bw >= kNetGbs && shape.min_local_ranks == kRanks &&
          shape.max_local_ranks == kRanks && (size < k512MiB || shape.nnodes > 2);
 }
 
-/// Trees fill their pipeline badly in the middle sizes.
+/// Trees use their pipeline badly for medium sizes.
 double tree_correction(const TuningModel& model, const CommShape& shape, Collective collective,
                        Algorithm algorithm, Protocol protocol, Bytes bytes) {
   if (collective != Collective::AllReduce) return 1;
@@ -42,7 +43,7 @@ bool has_ring_plateau(const TuningModel& model, const CommShape& shape, Collecti
 
 double ring_plateau(const TuningModel& model, const CommShape& shape, Collective collective,
                     Algorithm algorithm, Protocol protocol, Bytes bytes) {
-  constexpr std::uint64_t kFromBytes = 64;  // a channel and rank
+  constexpr std::uint64_t kFromBytes = 64;  // per channel and rank
   if (algorithm != Algorithm::Ring || protocol != Protocol::Simple ||
       !has_ring_plateau(model, shape, collective)) {
     return 1;

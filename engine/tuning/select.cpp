@@ -15,7 +15,7 @@ bool is_float8(DataType type) {
   return type == DataType::Float8E4m3 || type == DataType::Float8E5m2;
 }
 
-/// With 8-bit floats NCCL shuns long rings, which round at each rank.
+/// With 8-bit floats, NCCL avoids long rings, because they round at each rank.
 float penalty(const TuningCall& call, Algorithm algorithm, int nranks) {
   const bool is_long = algorithm == Algorithm::Ring && nranks > 8;
   return is_long && is_reduction(call.collective) && is_float8(call.type) ? 1024.0F : 1.0F;
@@ -27,10 +27,10 @@ std::uint64_t element_bytes(const TuningCall& call) {
 
 bool shrinks(Collective c) { return c == Collective::AllGather || c == Collective::ReduceScatter; }
 
-/// One chunk size for each share of a split.
+/// Sets one chunk size for each share of a split.
 void set_chunks(const TuningModel& model, const CommShape& shape, const CostTable& table,
                 const TuningCall& call, const TuningCall& whole, TunedChoice& choice) {
-  if (model.scheduler.kind != Scheduler::Cells) {  // one size for all channels, by all that they do
+  if (model.scheduler.kind != Scheduler::Cells) {  // one size for all channels, from all their data
     choice.chunk = chunk_for(model, shape, table,
                              {.collective = choice.collective,
                               .algorithm = choice.algorithm,
@@ -184,7 +184,7 @@ Result<std::vector<TunedChoice>> Tuner::choose_group(std::span<const TuningCall>
   std::vector<std::size_t> order;
   std::vector<TuningCall> wholes(calls.size());
   for (const Aggregate& aggregate : aggregates(calls, shape_.nranks)) {
-    // Before 2.22 a launch was one pass.
+    // Before 2.22 a launch was planned in one pass.
     const int ntasks =
         model_.scheduler.kind != Scheduler::Cells
             ? 1

@@ -26,8 +26,8 @@ struct Candidate {
   Protocol protocol = Protocol::Simple;
   Obstacle obstacle = Obstacle::None;
   Prediction prediction = {};  ///< valid if obstacle is None
-  bool is_last_resort =
-      false;  ///< NCCL uses it only if no other candidate is available, whatever its time
+  /// NCCL uses it only if no other candidate is available, whatever its time
+  bool is_last_resort = false;
 };
 
 /// NCCL's complete decision for a call.
@@ -37,9 +37,9 @@ struct TunedChoice {
   Protocol protocol = Protocol::Simple;
   int max_channels = 1;   ///< channels that may be used
   ChannelSplit channels;  ///< that are
-  int nthreads = 0;       ///< of a block
+  int nthreads = 0;       ///< threads of a block
   Bytes chunk;            ///< chunk of the first channel
-  /// Of the middle and last channels; empty if there are none
+  /// Chunk sizes of the middle and last channels; nullopt: there are none
   std::optional<Bytes> chunk_mid = {}, chunk_hi = {};
   Prediction prediction = {};
 };
@@ -83,9 +83,9 @@ class Tuner {
 
  private:
   Tuner(TuningModel model, const CommShape& shape, const TuningParameters& parameters);
-  /// Whether the algorithm has a kernel for the call's type and reduction.
+  /// Returns whether the algorithm has a kernel for the call's type and reduction.
   [[nodiscard]] bool has_kernel(Algorithm algorithm, const TuningCall& call) const;
-  /// Whether NCCL takes `later`, which follows `earlier` in the order of candidates().
+  /// Returns whether NCCL takes `later`, which follows `earlier` in the order of candidates().
   [[nodiscard]] bool beats(const Candidate& later, const Candidate& earlier) const;
   [[nodiscard]] std::optional<Candidate> fallback(const TuningCall& call, int ntasks) const;
   [[nodiscard]] Error nothing_left(const TuningCall& call) const;

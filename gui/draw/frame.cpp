@@ -136,7 +136,7 @@ FrameRequests Frame::draw(Session& session, const std::string& loading, double l
 void Frame::keys(Session& session, const std::optional<LessonBar>& lesson,
                  FrameRequests& requests) {
   const ImGuiIO& io = ImGui::GetIO();
-  if (is_typing_ || shows_open_) return;  // the dialog has keys of its own
+  if (is_typing_ || shows_open_) return;  // the dialog handles its own keys
   const auto press = [&](std::string_view key) {
     for (const CommandRow& row : commands()) {
       if (row.key != key) continue;

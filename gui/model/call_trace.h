@@ -26,9 +26,11 @@ struct CallTrace {
 /// group; pending calls last to the end. Communicators are the groups in the order of their
 /// numbers, then one more per group for its sends and receives. Times are each host's own; calls of
 /// a rank are shown in the order in which it made them.
+/// errors  System: the trace cannot be recorded in memory
 Result<CallTrace> trace_of(const hang::Job& job);
 
 /// Makes a trace of a simulated run. A call lasts from its start on the rank's stream to its end.
+/// errors  as above
 Result<CallTrace> trace_of(const study::ScenarioOutcome& outcome);
 
 }  // namespace ringside::gui

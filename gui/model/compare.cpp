@@ -25,7 +25,8 @@ struct Pair {
 
 using Numbered = std::map<std::pair<std::size_t, std::size_t>, const CallFacts*>;
 
-/// By the communicator's place in the file, and the call's place among its calls: numbers differ between jobs.
+/// Numbers calls by the communicator's position in the file and the call's position in it, because ids differ between
+/// jobs.
 Numbered numbered(const Document& document) {
   std::map<std::uint32_t, std::vector<const CallFacts*>> calls;
   for (const CallFacts& call : document.calls) calls[call.communicator].push_back(&call);
@@ -46,7 +47,7 @@ Seconds sum_of(const TraceStatistics& all, Nanoseconds ChannelStatistics::*time)
   return sum;
 }
 
-/// The mean time of a step that channels spent so.
+/// Returns the mean time per step of that kind.
 std::string a_step(const TraceStatistics& all, Nanoseconds ChannelStatistics::*time) {
   return all.primitives == 0 ? std::string("-")
                              : format_time(sum_of(all, time) / static_cast<double>(all.primitives));

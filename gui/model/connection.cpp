@@ -55,7 +55,7 @@ std::vector<ConnectionKey> connections_of(const Document& document, std::size_t 
   const Replay& replay = *document.replay;
   std::map<ConnectionKey, std::uint64_t> bytes;
   constexpr std::size_t kLanes = 512;
-  constexpr std::size_t kEvents = 64;  // of a lane: the peers come again
+  constexpr std::size_t kEvents = 64;  // events of a lane to search: peers repeat
   const std::size_t lanes = std::min(replay.lanes().size(), kLanes);
   for (std::size_t i = 0; i < lanes; ++i) {
     if (replay.lanes()[i].channel == LaneKey::kCalls) continue;

@@ -114,7 +114,7 @@ std::vector<std::string> communicators_of(std::string_view groups) {
   }
 }
 
-/// Whether an event of a whole call never ended.
+/// Returns whether an event of a whole call never ended.
 bool is_endless(const Document& document, EventId id, const TraceEvent& event) {
   if (document.never_ended_ns == event.end_ns) return true;
   return to_int(id) < document.waits_until.size() && document.waits_until[to_int(id)] == INT64_MAX;

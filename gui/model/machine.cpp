@@ -46,9 +46,9 @@ PlaceKind place_kind_of(std::int32_t node, std::string_view name) {
   return PlaceKind::Nic;
 }
 
-/// Whether it is a NIC, whose port has a name of its own.
+/// Returns whether it is a NIC, whose port has a name of its own.
 bool is_card(std::string_view name) { return name.starts_with("NIC "); }
-/// Whether it is the fabric's name for a port.
+/// Returns whether it is the fabric's name for a port.
 bool is_port(std::string_view name) { return name.starts_with("host "); }
 
 }  // namespace
@@ -100,7 +100,7 @@ class Machine::Maker {
   }
 
   static std::set<Message> messages_of(const Replay& replay) {
-    constexpr std::size_t kFew = 4096;         // of a lane: the peers come again
+    constexpr std::size_t kFew = 4096;         // events of a lane to search: peers repeat
     constexpr std::size_t kMostWays = 50'000;  // further messages are drawn without a path
     std::set<Message> messages;
     std::vector<EventId> others;
@@ -124,7 +124,7 @@ class Machine::Maker {
     const SimRoute route = network_.route(Rank{from}, Rank{to}, channel);
     std::vector<std::uint32_t> way{gpu_of_[from]};
     constexpr double kUnknown = std::numeric_limits<double>::infinity();
-    double rate = kUnknown;  // of what leads to the next place
+    double rate = kUnknown;  // of the links to the next place
     double last = kUnknown;  // an ideal network has no limit: use the wire's
     const auto go = [&](std::uint32_t next) {
       if (way.back() == next) return;
@@ -148,13 +148,13 @@ class Machine::Maker {
       rate = std::min(rate, link_rate);
       arrive(ends, ends.to, go, way);
     }
-    if (way.size() == 1) return;  // no link has a name: the path is unknown
+    if (way.size() == 1) return;  // no link has a name, so the path is unknown
     go(gpu_of_[to]);
     set_tiers(way);
     made_.ways_[{from, to, channel}] = std::move(way);
   }
 
-  /// At one end of a link.
+  /// Handles one end of a link.
   template <typename Go>
   void arrive(const LinkEnds& ends, const std::string& name, const Go& go,
               const std::vector<std::uint32_t>& way) {

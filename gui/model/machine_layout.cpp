@@ -126,9 +126,9 @@ class MachineGrid {
     between(rows.pcie, box, y);
   }
 
-  /// Each in the middle of its neighbours, as far as they do not overlap.
+  /// Places each member in the middle of its neighbours, unless members would overlap.
   void between(PlaceRow row, const MachineLayout::NodeBox& box, float y) {
-    std::map<std::uint32_t, std::pair<float, float>> sums;  // of x, and how many
+    std::map<std::uint32_t, std::pair<float, float>> sums;  // sum of x, and number of neighbours
     for (const auto& [hop, rate] : machine_.hops()) {
       for (const auto& [place, other] : {hop, Machine::Hop{hop.second, hop.first}}) {
         const PlaceKind kind = places_[other].kind;
@@ -147,7 +147,8 @@ class MachineGrid {
     const float step = (box.x1 - box.x0) / static_cast<float>(std::max<std::size_t>(row.size(), 8));
     float left = box.x0;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const float behind = static_cast<float>(row.size() - i) - 0.5F;  // steps that the rest takes
+      // Room that the remaining members need.
+      const float behind = static_cast<float>(row.size() - i) - 0.5F;
       const float x = std::max(left + step / 2, std::min(wanted(row[i]), box.x1 - step * behind));
       made_.at[row[i]] = {x, y};
       made_.half[row[i]] = std::min(step * 0.42F, canvas_.letter * 5);

@@ -35,7 +35,7 @@ void Panel::clear() {
   is_being_prepared = false;
 }
 
-void Panel::say_it_is_being_prepared(std::string_view title) {
+void Panel::show_preparing(std::string_view title) {
   is_being_prepared = true;
   lines.push_back(std::string(title) + ": being prepared");
 }

@@ -42,7 +42,7 @@ struct Target {
   enum class Kind : std::uint8_t { None, Event, Row, Fold, Call, Connection, Rank, Time, Place };
   Kind kind = Kind::None;
   std::uint32_t a = 0;  ///< event, row, call, rank or place; of a connection its sender
-  std::uint32_t b = 0;  ///< of a connection its receiver
+  std::uint32_t b = 0;  ///< receiver of a connection
   std::int64_t c = 0;   ///< time in ns; of a connection its channel
   friend bool operator==(const Target&, const Target&) = default;
 };
@@ -127,7 +127,7 @@ struct Panel {
   std::vector<Table> tables;
   bool is_being_prepared = false;  ///< a worker computes the missing part; prepare again
   void clear();
-  void say_it_is_being_prepared(std::string_view title);
+  void show_preparing(std::string_view title);
 };
 
 /// Returns the panel as text, one shape per line, for tests and programs.

@@ -103,7 +103,7 @@ class Finder {
     if (query_.collective && *query_.collective != event.collective) return false;
     if (query_.longer_than && event.end_ns - event.begin_ns <= query_.longer_than->count())
       return false;
-    // Steps, where there are any, are more exact than their call.
+    // If there are steps, they are more exact than their call.
     const bool is_vague =
         event.kind == EventKind::Collective && replay_.statistics().primitives > 0;
     return !query_.is_waiting ||

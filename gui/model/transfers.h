@@ -35,8 +35,8 @@ struct Transfer {
 struct Transfers {
   static constexpr std::size_t kBlock = 256;
 
-  std::vector<Transfer> all;                ///< of one call, by the begin of their sends
-  bool is_cut = false;                      ///< the call has more transfers than `all` holds
+  std::vector<Transfer> all;  ///< transfers of one call, sorted by the begin of their sends
+  bool is_cut = false;        ///< the call has more transfers than `all` holds
   std::vector<std::int64_t> last_taken_ns;  ///< by block of kBlock transfers: latest taken_ns
 
   /// Visits the transfers that had begun by `to_ns` and had not ended before `from_ns`, in order.

@@ -274,8 +274,8 @@ class Window {
   Loader loader_;
   Dropped dropped_;
   std::optional<LessonBar> lesson_;
-  std::string key_;         ///< of what is being opened, in the settings
-  std::string shown_key_;   ///< of what is shown
+  std::string key_;         ///< key, in the settings, of the document that is being opened
+  std::string shown_key_;   ///< key of the document that is shown
   bool is_first_ = true;    ///< the document of the command line is not open yet
   bool is_second_ = false;  ///< the document being opened is the one to compare with
   bool has_part_ = false;   ///< the beginning of the document being opened is shown

@@ -14,6 +14,8 @@ Opened open_asked(const Arguments& arguments, const OnProgress& on_progress,
                   const OnPart& on_part = {});
 /// Returns the range to play: that of the arguments, or else the whole document.
 TimeRange played_range(const Arguments& arguments, const Document& document);
+/// Moves the session to the time, lesson or event that the arguments name.
+/// errors  InvalidArgument: the lesson or the event does not exist
 Status go_where_asked(const Arguments& arguments, Session& session);
 void show_hang(Session& session);
 /// Returns the initial state of the lesson's controls; none: no lesson.

@@ -8,7 +8,7 @@
 namespace ringside::hangs {
 namespace {
 
-/// torchrun on the host of the culprits, which are children of it.
+/// Prints the lines of torchrun on the culprits' host; the culprits are its children.
 class Agent {
  public:
   explicit Agent(const HangCase& hang)

@@ -24,7 +24,7 @@ Collective collective_of(Op op) {
 }
 
 Op op_of(Collective collective, Op other) {
-  // A barrier stays one.
+  // A barrier stays a barrier.
   if (collective_of(other) == collective) return other;
   const auto found = std::ranges::find(kCalls, collective, &std::pair<Op, Collective>::second);
   return found == kCalls.end() ? other : found->first;

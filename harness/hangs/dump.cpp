@@ -6,7 +6,7 @@
 namespace ringside::hangs {
 namespace {
 
-/// Threads of equal programs lie at addresses that look alike.
+/// Threads of equal programs have similar addresses.
 std::uint64_t thread_of(int rank) {
   return 140'418'060'358'144U + 4096U * static_cast<std::uint64_t>(rank);
 }

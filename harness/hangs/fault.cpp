@@ -84,7 +84,7 @@ class Injector {
   static bool is_collective(const Step& step) {
     return step.kind == Kind::Call && !is_p2p(step.op) && step.op != Op::Barrier;
   }
-  /// All members give alike: an all-to-all may be uneven, and no dump holds the splits.
+  /// Returns whether all members pass equal sizes: an all-to-all may be uneven, and dumps do not contain its splits.
   static bool is_even(const Step& step) { return is_sized(step) && step.op != Op::AllToAll; }
   static bool is_sized(const Step& step) { return is_collective(step) && step.count >= 256; }
 
@@ -93,7 +93,8 @@ class Injector {
   }
   RankProgram& program_of(int rank) { return program_.programs[static_cast<std::size_t>(rank)]; }
 
-  /// A call of any rank that `fits`, late enough for some history and not in the last iteration.
+  /// Draws a call of any rank for which `fits` returns true, late enough for some history and not in the last
+  /// iteration.
   std::optional<Place> draw(const std::function<bool(const Step&)>& fits) {
     Place place;
     const int last = program_.programs[0].iterations - 1;
@@ -105,7 +106,7 @@ class Injector {
       const std::vector<Step>& body = program_of(place.rank).body;
       std::vector<std::size_t> found;
       for (std::size_t i = 0; i < body.size(); ++i) {
-        // Sends and receives that begin together are one call.
+        // Sends and receives that begin together count as one call.
         if (begins_call(body, i) && group_of(body[i]).ranks.size() > 1 && fits(body[i])) {
           found.push_back(i);
         }
@@ -117,7 +118,7 @@ class Injector {
     return std::nullopt;
   }
 
-  /// The number that the call at the place has in its group, were nothing wrong.
+  /// Returns the number that the call at the place would have in its group without a fault.
   int seq_at(const Place& place, const Step& call) {
     const std::vector<Step>& body = program_of(place.rank).body;
     const auto count_to = [&](std::size_t end) {
@@ -140,7 +141,7 @@ class Injector {
     fault_.is_p2p = is_p2p(call.op);
   }
 
-  /// The body that the rank runs in that iteration alone.
+  /// Returns the separate body that the rank runs in that iteration only.
   std::vector<Step>& odd_body(const Place& place) {
     return program_of(place.rank).odd_body(place.iteration);
   }
@@ -163,7 +164,7 @@ class Injector {
     return true;
   }
 
-  /// Before all that begins with the call.
+  /// Stops the rank before everything that begins with the call.
   void halt_at(Place place, Halt how, const std::string& text) {
     place.index = first_of_bundle(program_of(place.rank).body, place.index);
     const Step call = program_of(place.rank).body[place.index];
@@ -193,7 +194,7 @@ class Injector {
     if (!place) return false;
     halt_at(*place, way.halt, way.text);
     if (program_.ranks >= 8 && random_.chance(15)) {
-      // Two on one host at once: one cause.
+      // Two ranks of one host at once: one common cause.
       const int other = place->rank ^ 1;
       const std::vector<Step>& body = program_of(other).body;
       if (other < program_.ranks && place->index < body.size() &&
@@ -232,7 +233,7 @@ class Injector {
     return true;
   }
 
-  /// Of sends and receives that begin together one alone.
+  /// Skips one of the sends and receives that begin together.
   bool skip_part() {
     const auto place = draw([](const Step& step) { return is_p2p(step.op) && step.bundle != 0; });
     if (!place) return false;
@@ -254,7 +255,8 @@ class Injector {
     const auto first = at(body, place->index);
     std::vector<Step> again(first,
                             first + static_cast<std::ptrdiff_t>(bundle_length(body, place->index)));
-    for (Step& step : again) step.bundle = -step.bundle;  // begins before the first does
+    for (Step& step : again)
+      step.bundle = -step.bundle;  // the copy begins separately from the first
     body.insert(first, again.begin(), again.end());
     return true;
   }
@@ -272,7 +274,7 @@ class Injector {
     set_culprit(place, *first,
                 is_more ? "has more batches than the others" : "has fewer batches than the others");
     own.iterations += is_more ? 1 : -1;
-    // All ranks call the barrier that ends training: the rank that finishes early waits there.
+    // All ranks call the barrier that ends training, so a rank that finishes early waits there.
     Step barrier;
     barrier.kind = Kind::Call;
     barrier.op = Op::Barrier;
@@ -309,7 +311,7 @@ class Injector {
     const Step call = program_of(place->rank).body[place->index];
     set_culprit(*place, call, "does not call new_group");
     fault_.is_group_missing = true;
-    // At the same line for all: the first step of the iteration.
+    // The first step of the iteration, the same line for all ranks.
     Step create;
     create.kind = Kind::Rendezvous;
     create.group = 0;
@@ -339,7 +341,7 @@ class Injector {
     step.peer = 0;
   }
 
-  /// Two calls that follow each other, of one group or of two.
+  /// Swaps two consecutive calls, of one group or of two.
   bool swap(bool is_same_group) {
     const auto next_call = [](const std::vector<Step>& body, std::size_t i) {
       for (++i; i < body.size() && body[i].kind == Kind::Compute; ++i) {
@@ -348,7 +350,7 @@ class Injector {
     };
     const std::vector<Step>* body = nullptr;
     const auto place = draw([&](const Step& step) {
-      // draw() walks the steps of one rank's body: the neighbour is found by address.
+      // draw() returns a step of one rank's body, so the next step is found by its address.
       for (const RankProgram& own : program_.programs) {
         if (&step >= own.body.data() && &step < own.body.data() + own.body.size()) body = &own.body;
       }
@@ -367,7 +369,7 @@ class Injector {
     return true;
   }
 
-  /// A rank sends to the peer first that it should first receive from, or the other way round.
+  /// Makes a rank send first to the peer from which it should first receive, or the reverse.
   bool cross_transfers() {
     const auto place = draw([](const Step& step) { return is_p2p(step.op) && step.bundle == 0; });
     if (!place) return false;

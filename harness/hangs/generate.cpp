@@ -50,7 +50,7 @@ class CaseWriter {
   }
 
  private:
-  /// wall  when the file was written; 0: now
+  /// wall  time of the file; 0: now
   Status write_file(const std::string& name, const std::string& text, std::int64_t wall) {
     const std::string path = folder_ + "/" + name;
     const UniqueFd file = open_for_writing(path, O_TRUNC);
@@ -59,7 +59,7 @@ class CaseWriter {
     if (wall != 0) {
       const timespec at{wall / kSecond, wall % kSecond};
       const timespec times[2] = {at, at};
-      // A file system that keeps no times only loses a hint.
+      // On a file system without times, only a hint is lost.
       (void)::futimens(file.get(), times);
       ++done_.files;
       done_.bytes += text.size();
@@ -183,7 +183,7 @@ Result<Generated> generate(const GenerateOptions& options, const std::string& fo
   for (int i = 0; i < options.cases; ++i) {
     RINGSIDE_TRY(const HangCase hang,
                  make_case(options_of(options, i), case_seed(options.seed, i)));
-    // Not before there is a case: what cannot be meant leaves nothing behind.
+    // Made only when there is a case, so that an impossible request leaves no folder behind.
     if (i == 0) RINGSIDE_TRY(make_empty_folder(folder));
     const std::string own = options.cases == 1 ? folder : fmt::format("{}/case-{:04}", folder, i);
     RINGSIDE_TRY(const Generated one, CaseWriter(hang, own).write());

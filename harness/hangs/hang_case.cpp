@@ -13,10 +13,10 @@
 namespace ringside::hangs {
 namespace {
 
-/// 2026-03-03 10:00:00 UTC, and up to a month on by the seed.
+/// 2026-03-03 10:00:00 UTC; the seed adds up to a month.
 constexpr std::int64_t kFirstEpoch = 1'772'532'000 * kSecond;
 constexpr int kAttempts = 400;
-/// Before the fault, so that there is a history.
+/// Iterations before the fault, so that there is a history.
 constexpr int kHealthyIterations = 3;
 
 bool has_transfers(const Program& program) {
@@ -40,7 +40,7 @@ int draw_ranks(FaultClass kind, Random& random) {
   return kind == FaultClass::DeadlockCycle ? std::max(ranks, 4) : ranks;
 }
 
-/// What no dump could show, or the backend cannot do.
+/// Returns whether a dump can show the hang, and the backend supports it.
 bool fits(const Recorder& recorder, const HangCase& hang) {
   const Fault& fault = hang.fault;
   const bool has_p2p = has_transfers(hang.program);
@@ -57,7 +57,7 @@ bool fits(const Recorder& recorder, const HangCase& hang) {
 
 Recorder draw_recorder(Random& random) {
   Recorder recorder;
-  // Later releases are the ones that people run.
+  // Later releases are used more often.
   const auto count = static_cast<std::int64_t>(releases().size());
   const std::int64_t index = std::max(random.below(count), random.below(count));
   recorder.release = releases()[static_cast<std::size_t>(index)];
@@ -73,7 +73,7 @@ Recorder draw_recorder(Random& random) {
   return recorder;
 }
 
-/// Gloo's calls return when they are done.
+/// Makes all calls blocking, as in Gloo, whose calls return when they are done.
 void make_blocking(Program& program) {
   const auto block = [](std::vector<Step>& body) {
     std::vector<Step> blocking;
@@ -81,7 +81,8 @@ void make_blocking(Program& program) {
       const Step& step = body[i];
       blocking.push_back(step);
       if (step.kind != Step::Kind::Call || step.async) continue;
-      if (bundle_length(body, i) > 1) continue;  // what begins together is waited for together
+      if (bundle_length(body, i) > 1)
+        continue;  // calls that begin together are waited for together
       Step wait;
       wait.kind = Step::Kind::Synchronize;
       wait.site = step.site;
@@ -106,7 +107,7 @@ std::int64_t end_of(const Play& play) {
   return end;
 }
 
-/// When the first watchdog asks all ranks to dump.
+/// Returns when the first watchdog requests dumps from all ranks.
 std::int64_t first_timeout(const HangCase& hang) {
   const std::int64_t patience = hang.recorder.timeout_ms * 1'000'000;
   std::int64_t first = kNever;
@@ -122,7 +123,7 @@ std::int64_t first_timeout(const HangCase& hang) {
   return first == kNever ? end_of(hang.play) + patience : first;
 }
 
-/// Which of the files are lost; at least one dump stays where there was one.
+/// Drops some of the files; at least one dump stays if there was one.
 void lose(Evidence& evidence, int percent, Random& random) {
   const auto ranks = static_cast<std::int64_t>(evidence.has_dump.size());
   std::vector<int> written;
@@ -195,14 +196,14 @@ Evidence draw_evidence(const HangCase& hang, int lost_percent, Random& random) {
     }
   }
   lose(evidence, lost_percent, random);
-  constexpr int kFirstWithJson = 10;  // PyTorch 2.10 comes with an NCCL whose RAS writes JSON
+  constexpr int kFirstWithJson = 10;  // PyTorch 2.10 contains an NCCL release whose RAS writes JSON
   const bool can_ask = evidence.moment == Moment::Timeout && !hang.recorder.is_gloo &&
                        hang.recorder.release.minor >= kFirstWithJson;
   evidence.has_ras = can_ask && random.chance(40);
   return evidence;
 }
 
-/// Enough iterations for so many calls of the busiest rank.
+/// Sets the number of iterations so that the busiest rank makes that many calls.
 void stretch(Outline& outline, int records) {
   Outline once = outline;
   once.iterations = 1;
@@ -217,7 +218,7 @@ void stretch(Outline& outline, int records) {
       std::max(6, (records + static_cast<int>(most) - 1) / static_cast<int>(most) + 2);
 }
 
-/// One draw.  returns  whether the fault showed
+/// Makes one attempt.  returns  whether the fault has a visible effect
 bool draw(const CaseOptions& options, FaultClass kind, Random& random, HangCase& hang) {
   const int ranks = options.ranks > 0 ? options.ranks : draw_ranks(kind, random);
   Outline outline;
@@ -246,7 +247,7 @@ bool draw(const CaseOptions& options, FaultClass kind, Random& random, HangCase&
     hang.recorder.has_frames = true;
   }
   if (options.records > 0) {
-    // An explicit number of records is meant for the dumps, too.
+    // An explicit number of records also applies to the dumps.
     hang.recorder.capacity = std::max(hang.recorder.capacity, options.records);
     hang.recorder.is_only_active = false;
   }
@@ -293,7 +294,7 @@ HangCase kept_case(std::string name, Program program, Play play, std::optional<S
     const Halt halt = hang.play.ranks[static_cast<std::size_t>(rank)].end.halt;
     if (halt != Halt::Killed && halt != Halt::Exited) continue;
     std::vector<int>& dead = hang.fault.culprits;
-    // One agent reports on its own host only.
+    // An agent reports only about its own host.
     if (!dead.empty() &&
         dead.front() / hang.program.ranks_per_host != rank / hang.program.ranks_per_host)
       continue;

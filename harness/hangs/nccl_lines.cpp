@@ -29,7 +29,7 @@ const char* function_name(Op op) {
   return "Recv";
 }
 
-/// A made-up address: the same for the same thing.
+/// Returns an artificial address, the same for the same object.
 std::uint64_t address(std::uint64_t salt, int rank, int what) {
   const auto place = static_cast<std::uint64_t>(rank) * 256 + static_cast<std::uint64_t>(what);
   return 0x7f0000000000U + salt * 0x100000000U + place * 0x10000U;
@@ -39,7 +39,7 @@ class NcclLog {
  public:
   NcclLog(const HangCase& hang, int rank) : hang_(hang), rank_(rank) {
     const int local = rank % hang.program.ranks_per_host;
-    // 2.26 and later stamp warnings only: no line here carries a time.
+    // From 2.26 on only warnings carry a time, and there are none here.
     prefix_ = fmt::format("node-{}:{}:{} [{}] NCCL INFO ", rank / hang.program.ranks_per_host,
                           4200 + rank, 4200 + rank, local);
   }
@@ -75,7 +75,7 @@ class NcclLog {
     lines_.push_back({-3, fmt::format("NCCL version {}+cuda12.4\n", hang_.recorder.release.nccl)});
   }
 
-  /// returns  how the lines of its making begin
+  /// returns  the beginning of the lines about the group's creation
   std::string begin(int group) {
     const Group& own = hang_.program.groups[static_cast<std::size_t>(group)];
     const int local = rank_ % hang_.program.ranks_per_host;
@@ -93,7 +93,7 @@ class NcclLog {
     const Group& own = hang_.program.groups[static_cast<std::size_t>(step.group)];
     const auto members = static_cast<int>(own.ranks.size());
     if (step.op == Op::AllToAll) {
-      // PyTorch makes one of a group of sends and receives.
+      // PyTorch makes one communicator for a group of sends and receives.
       for (int peer = 0; peer < members; ++peer) {
         line(record, "Send", step.count / members, peer);
         line(record, "Recv", step.count / members, peer);

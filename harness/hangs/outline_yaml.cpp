@@ -27,7 +27,7 @@ constexpr Seconds kMaxTime{86400};
 constexpr int kMaxLoops = 8;
 constexpr std::size_t kMaxLoopSteps = 1'000'000;
 
-/// Reads the groups and steps of a program whose ranks are known.
+/// Reads the groups and steps of a program after its ranks are known.
 class ProgramReader {
  public:
   ProgramReader(const YamlMapping& root, Outline& outline) : root_(root), outline_(outline) {}
@@ -122,7 +122,7 @@ class ProgramReader {
     return root_.bad(steps, "steps must be a list", example);
   }
 
-  /// depth  of loops around it
+  /// depth  number of enclosing loops
   Status read_list(const YAML::Node& steps, int depth) {
     if (!steps.IsSequence()) {
       return root_.bad(steps, "steps must be a list", "- all_reduce: {on: world, count: 4096}");
@@ -142,11 +142,12 @@ class ProgramReader {
     return {};
   }
 
-  /// Reads the body of a loop once; it is copied then.
+  /// Reads the body of a loop once; later iterations are copies.
   Status read_loop(const YAML::Node& node, int depth) {
     const char* example = "repeat: {times: 4, steps: [kernel: 1ms]}";
     if (depth > kMaxLoops) return root_.bad(node, "loops in too many loops", "write some out");
-    const YAML::Node value = node.begin()->second;  // an iterator's node goes with it
+    // The iterator's node is destroyed with the iterator.
+    const YAML::Node value = node.begin()->second;
     const YamlMapping loop(value, root_.where());
     RINGSIDE_TRY(loop.check(std::array<std::string_view, 2>{"times", "steps"}));
     RINGSIDE_TRY(const int times, loop.whole("times", 1, kMaxIterations, "4"));
@@ -178,7 +179,7 @@ class ProgramReader {
            node.begin()->first.Scalar() == word;
   }
 
-  /// What begins together: each a step of its own, with the others' number.
+  /// Reads steps that begin together: each is a step with a common number.
   Status read_grouped(const YAML::Node& node) {
     const SchemaStep& schema = *std::ranges::find(step_schema(), "grouped", &SchemaStep::word);
     const YAML::Node value = node.begin()->second;
@@ -207,7 +208,7 @@ class ProgramReader {
     return {};
   }
 
-  /// first  the group's first step, if there is one already
+  /// first  the group's first step, if there already is one
   Status add_grouped(const YAML::Node& node, OutlineStep step, const OutlineStep& shared,
                      std::size_t first) {
     const bool is_transfer = step.kind == OutlineKind::Transfer;
@@ -294,7 +295,7 @@ class ProgramReader {
     return words;
   }
 
-  /// `only: {on: stages, at: 0}`, if it is there.
+  /// Reads `only: {on: stages, at: 0}` if the key exists.
   Status read_only(const YamlMapping& keys, OutlineStep& step) {
     if (!keys.has("only")) return {};
     RINGSIDE_TRY(const YamlMapping only, keys.child("only", "{on: stages, at: 0}",
@@ -303,7 +304,7 @@ class ProgramReader {
     return {};
   }
 
-  /// `async` and `stream`, if they are there.
+  /// Reads `async` and `stream` if the keys exist.
   Status read_order(const YamlMapping& keys, OutlineStep& step) {
     if (keys.has("async")) {
       RINGSIDE_TRY(const std::string word, keys.word("async", "yes"));
@@ -318,7 +319,7 @@ class ProgramReader {
     return {};
   }
 
-  /// Streams are there as soon as they are named.
+  /// A stream exists as soon as it is named.
   Result<int> read_stream(const YamlMapping& keys) {
     RINGSIDE_TRY(const std::string name, keys.word("stream", "side"));
     if (!is_word(name)) {
@@ -374,7 +375,7 @@ class ProgramReader {
     return keys.bad(keys.node(), fmt::format("unknown groups '{}'", on), suggestion(on, names));
   }
 
-  /// The last rank that every group of the family has.
+  /// Returns the last rank number that every group of the family has.
   [[nodiscard]] int last_of(int family) const {
     std::size_t smallest = static_cast<std::size_t>(outline_.ranks);
     for (const auto& group : outline_.families[static_cast<std::size_t>(family)].members) {
@@ -438,7 +439,8 @@ class ProgramReader {
     return -1;
   }
 
-  /// Dumps contain names unescaped, and neither JSON nor the readers of dumps accept every text.
+  /// Returns whether the name is valid: dumps contain names unescaped, and neither JSON nor the readers of dumps
+  /// accept every text.
   static bool is_word(const std::string& name) {
     return !name.empty() && name.size() <= 40 && std::all_of(name.begin(), name.end(), [](char c) {
       return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
@@ -447,8 +449,8 @@ class ProgramReader {
 
   const YamlMapping& root_;
   Outline& outline_;
-  int bundles_ = 0;                                 ///< numbers given
-  std::vector<std::pair<YAML::Node, int>> joined_;  ///< streams, where a join names them
+  int bundles_ = 0;                                 ///< numbers given so far
+  std::vector<std::pair<YAML::Node, int>> joined_;  ///< streams that a join names
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ constexpr std::int64_t kCallTime = 10'000;
 constexpr std::int64_t kKernelTime = 20'000;
 constexpr std::int64_t kBytesPerNanosecond = 50;
 constexpr std::uint64_t kEagerBytes = 65536;
-/// Kernels that a GPU takes before the launch itself waits.
+/// Number of kernels that a GPU queues before a launch waits.
 constexpr int kLaunchQueue = 1000;
 constexpr int kNoGroup = -2;
 
@@ -25,26 +25,26 @@ struct Dependency {
 };
 
 struct Queued {
-  int record =
-      0;  ///< of a call, the first one of several that begin together; -1: a kernel that is no call
-  int calls = 1;           ///< that begin together
-  int done = 0;            ///< of those
-  std::int64_t end = 0;    ///< of the last of those
-  std::int64_t ready = 0;  ///< when the host had enqueued it
-  std::int64_t time = 0;   ///< of a kernel that is no call
+  /// The call's number; the first one's if several begin together; -1: a kernel that is not a call
+  int record = 0;
+  int calls = 1;           ///< number of calls that begin together
+  int done = 0;            ///< number of those that are done
+  std::int64_t end = 0;    ///< end time of the last of those
+  std::int64_t ready = 0;  ///< time at which the host had enqueued it
+  std::int64_t time = 0;   ///< duration of a kernel that is not a call
   int iteration = 0;
   std::vector<Dependency> after = {};
   bool has_arrived = false;
 };
 
 struct Stream {
-  int name = -1;                 ///< in the program's list; -1: it is a group's
-  int group = 0;                 ///< kNoGroup: of the kernels that are no calls, or it has a name
-  int peer = -1;                 ///< rank in the group, of a stream of transfers
-  std::vector<int> groups = {};  ///< that have called on it
-  std::deque<Queued> queue;      ///< not completed yet; only the first one can run
+  int name = -1;  ///< index in the program's list; -1: the stream belongs to a group
+  int group = 0;  ///< kNoGroup: the stream of kernels that are not calls, or a named stream
+  int peer = -1;  ///< for a stream of transfers: rank in the group
+  std::vector<int> groups = {};  ///< groups whose calls used the stream
+  std::deque<Queued> queue;      ///< not completed yet; only the first can run
   int enqueued = 0;
-  std::vector<std::int64_t> ends;  ///< of those that are completed
+  std::vector<std::int64_t> ends;  ///< end times of the completed kernels
   std::int64_t free_at = 0;
 
   [[nodiscard]] int completed() const { return static_cast<int>(ends.size()); }
@@ -52,17 +52,17 @@ struct Stream {
 
 struct RankState {
   int iteration = 0;
-  std::size_t next = 0;  ///< step of the body
+  std::size_t next = 0;  ///< next step of the body
   std::int64_t time = 0;
   bool is_done = false;
-  bool is_queued = false;  ///< on the work list
-  int rendezvous = -1;     ///< round of the rendezvous that it waits in
+  bool is_queued = false;  ///< whether the rank is on the work list
+  int rendezvous = -1;     ///< the rendezvous in which it waits; -1: none
   int in_flight = 0;
   std::vector<Stream> streams;
-  std::vector<int> waited;  ///< by stream: kernels that the main stream waits for
-  std::map<std::pair<int, int>, Dependency>
-      last_calls;                ///< by group and peer; where streams have names
-  std::vector<int> collectives;  ///< by group, sequence numbers given so far
+  std::vector<int> waited;  ///< [stream]: kernels that the main stream waits for
+  /// By group and peer; used if streams have names
+  std::map<std::pair<int, int>, Dependency> last_calls;
+  std::vector<int> collectives;  ///< [group]: sequence numbers given so far
   std::vector<int> transfers;
 };
 
@@ -70,10 +70,10 @@ struct Member {
   int rank = 0;
   int stream = 0;
   int record = 0;
-  bool is_gone = false;  ///< completed ahead of the others
+  bool is_gone = false;  ///< completed before the others
 };
 
-/// The k-th call of a group, as far as ranks have entered it.
+/// The k-th call of a group, and the ranks that have entered it.
 struct Instance {
   std::vector<Member> members;
   const Step* first = nullptr;
@@ -82,12 +82,12 @@ struct Instance {
 };
 
 struct GroupState {
-  std::deque<Instance> instances;  ///< from sequence number `base` on
+  std::deque<Instance> instances;  ///< the calls from sequence number `base` on
   int base = 1;
-  int waiting_hosts = 0;  ///< in the rendezvous
-  int rounds = 0;         ///< rendezvous that all have come to
+  int waiting_hosts = 0;  ///< ranks in the rendezvous
+  int rounds = 0;         ///< rendezvous that all ranks have reached
   std::int64_t rendezvous_time = 0;
-  /// By sender and receiver (ranks in the group): those whose stream has reached the call.
+  /// By sender and receiver (ranks in the group): the members whose stream has reached the call.
   std::map<std::pair<int, int>, std::deque<Member>> sends, receives;
 };
 
@@ -166,8 +166,8 @@ class Player {
     }
   }
 
-  /// steps    those that begin together, or one
-  /// returns  whether the host went past them
+  /// steps    one step, or steps that begin together
+  /// returns  whether the host has passed them
   bool do_step(int rank, std::span<const Step> steps) {
     const Step& step = steps.front();
     RankState& own = state(rank);
@@ -257,7 +257,7 @@ class Player {
     enqueue_on(rank, steps, first);
   }
 
-  /// is_first  of those that begin together: sends and receives have one number then
+  /// is_first  whether it is the first of steps that begin together: such sends and receives have one number
   int enqueue_record(int rank, const Step& step, bool is_first) {
     RankState& own = state(rank);
     const auto family = static_cast<std::size_t>(group_of(step.group).family);
@@ -299,7 +299,7 @@ class Player {
     own.time += kCallTime;
   }
 
-  /// A communicator's calls run in their order, whichever streams they are on.
+  /// A communicator's calls run in order, whichever streams they use.
   static void follow_last(RankState& own, const Step& call, int stream, Queued& queued) {
     const Dependency mine{stream, own.streams[static_cast<std::size_t>(stream)].enqueued};
     const int peer = is_of_pair(call) ? call.peer : -1;
@@ -308,10 +308,10 @@ class Player {
     last->second = mine;
   }
 
-  /// Whether two ranks have a communicator for it by themselves.
+  /// Returns whether two ranks have a separate communicator for the call.
   static bool is_of_pair(const Step& call) { return is_p2p(call.op) && call.bundle == 0; }
 
-  /// Whether the first `count` kernels are done at the host's time: the player may be ahead of it.
+  /// Returns whether the first `count` kernels are done at the host's time, because the player may be ahead of it.
   static bool is_done_by(const Stream& stream, int count, std::int64_t time) {
     return stream.completed() >= count && stream.ends[static_cast<std::size_t>(count - 1)] <= time;
   }
@@ -363,7 +363,8 @@ class Player {
         continue;
       }
       Member member{rank, static_cast<int>(s), head.record, false};
-      const int end = head.record + head.calls;  // the last one that is done takes it off the queue
+      // The last member that is done removes it from the queue.
+      const int end = head.record + head.calls;
       for (; member.record < end; ++member.record) record_of(member).started = ready;
       for (member.record = head.record; member.record < end; ++member.record) {
         const Record& record = record_of(member);
@@ -405,7 +406,7 @@ class Player {
     const std::vector<Member> members = std::move(instance.members);
     const std::int64_t ready = instance.ready;
     const std::int64_t end = ready + busy + (is_hit(record) ? network_.by.count() : 0);
-    // A rank is in one call of the group at a time, so the oldest one is full first.
+    // A rank is in one call of the group at a time, so the oldest call is complete first.
     shared.instances.pop_front();
     ++shared.base;
     for (const Member& each : members) {
@@ -448,7 +449,7 @@ class Player {
     const Member& sender = is_send ? member : other;
     const Member& receiver = is_send ? other : member;
     const bool is_delayed = is_hit(sender, receiver);
-    if (is_delayed && network_.by.count() == 0) return;  // both are in it, and wait
+    if (is_delayed && network_.by.count() == 0) return;  // both ranks are in the call and wait
     const std::int64_t ready = std::max(far.started, near.started);
     const std::int64_t end = ready +
                              std::max({transfers_time(member), transfers_time(other),
@@ -473,7 +474,7 @@ class Player {
     leave(member.rank, stream, head.end);
   }
 
-  /// The first one on the stream is done.
+  /// Completes the first kernel of the stream.
   void leave(int rank, Stream& stream, std::int64_t time) {
     stream.free_at = time;
     stream.queue.pop_front();
@@ -492,7 +493,8 @@ class Player {
     return usual_time(step).count();
   }
 
-  /// What begins with the member's record, itself among it: steps next to each other of its program.
+  /// Returns the steps that begin together with the member's record, including its own: consecutive steps of its
+  /// program.
   std::span<const Step> bundle_of(const Member& member) {
     const Queued& head = stream_of(member).queue.front();
     const Step* const first =
@@ -500,7 +502,7 @@ class Player {
     return {first, static_cast<std::size_t>(head.calls)};
   }
 
-  /// Of all that the rank sends, or receives, at once.
+  /// Returns the time of everything that the rank sends, or receives, together.
   std::int64_t transfers_time(const Member& member) {
     return kernel_time(as_shared(bundle_of(member), *record_of(member).step));
   }

@@ -8,7 +8,7 @@
 namespace ringside::hangs {
 namespace {
 
-/// The steps that `rank` has of a line: none, one, or both halves of a shift.
+/// Expands a line into the steps of `rank`: none, one, or both halves of a shift.
 class Expansion {
  public:
   Expansion(const Program& program, int rank, std::vector<Step>& body)
@@ -83,7 +83,7 @@ class Expansion {
       const auto size =
           static_cast<int>(program_.groups[static_cast<std::size_t>(step.group)].ranks.size());
       const int by = (line.to % size + size) % size;
-      if (by == 0) return;  // what it has, it has
+      if (by == 0) return;  // the existing streams stay
       step.is_shift = true;
       add_half(step, Op::Send, (self + by) % size);
       add_half(step, Op::Recv, (self + size - by) % size);
@@ -104,7 +104,7 @@ class Expansion {
   std::vector<Step>& body_;
 };
 
-/// The call with the bytes of all that are like it.
+/// Returns the call with the sum of the bytes of all similar calls.
 template <typename IsLike>
 Step with_all_bytes(Step call, std::span<const Step> bundle, const IsLike& is_like) {
   std::uint64_t bytes = 0;

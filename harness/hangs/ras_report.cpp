@@ -14,7 +14,8 @@ namespace {
 constexpr std::array<const char*, 5> kCounted{"Broadcast", "Reduce", "AllGather", "ReduceScatter",
                                               "AllReduce"};
 
-/// Index in kCounted; -1 for what RAS does not count: sends and receives, and what is made of them.
+/// Returns the index in kCounted; -1 for operations that RAS does not count: sends and receives, and operations that
+/// consist of them.
 int counted(Op op) {
   switch (op) {
     case Op::Broadcast:
@@ -75,7 +76,7 @@ Json communicator(const HangCase& hang, int group) {
       ranks.push_back(member(hang, group, static_cast<int>(place), rank));
       continue;
     }
-    // Out of contact for a minute: declared dead, for good.
+    // After a minute without contact, a process is declared dead for good.
     constexpr std::int64_t kDeclaredAfter = 60 * kSecond;
     const std::int64_t gone = hang.play.ranks[static_cast<std::size_t>(rank)].end.host_time;
     const bool is_dead = hang.evidence.first_timeout - gone >= kDeclaredAfter;

@@ -8,11 +8,11 @@
 namespace ringside::hangs {
 namespace {
 
-/// The watchdog looks at the works every 100 ms.
+/// The watchdog checks the works every 100 ms.
 constexpr std::int64_t kPoll = 100'000'000;
 
 struct OpWords {
-  Collective collective;  ///< whose name NCCL's backend records, but for a barrier's
+  Collective collective;  ///< the name that NCCL's backend records, except for a barrier
   const char* gloo;
   const char* work;
 };
@@ -29,7 +29,7 @@ constexpr std::array<OpWords, 9> kOpWords{
 
 const OpWords& words_of(Op op) { return kOpWords[static_cast<std::size_t>(op)]; }
 
-/// When the watchdog's round after `time` comes.
+/// Returns the time of the watchdog's first check after `time`.
 std::int64_t noticed(std::int64_t time, int rank) {
   const std::int64_t offset = (rank * 7'919'000LL) % kPoll;
   return (time - offset + kPoll) / kPoll * kPoll + offset;
@@ -37,13 +37,13 @@ std::int64_t noticed(std::int64_t time, int rank) {
 
 bool is_over(std::int64_t time, std::int64_t moment) { return time != kNever && time <= moment; }
 
-/// Whether two records next to each other are of one set of sends and receives that began together.
+/// Returns whether two consecutive records belong to one set of sends and receives that began together.
 bool are_of_one_set(const Record& a, const Record& b) {
   return is_p2p(a.step->op) && a.step->bundle != 0 && a.step->bundle == b.step->bundle &&
          a.p2p_seq == b.p2p_seq && a.iteration == b.iteration;
 }
 
-/// Whether an entry follows that marks the end of a set. A single call is not a set.
+/// Returns whether an entry follows that marks the end of a set. A single call is not a set.
 bool ends_set(const std::vector<Record>& records, std::size_t index) {
   const bool is_set = index > 0 && are_of_one_set(records[index - 1], records[index]);
   return is_set &&
@@ -113,7 +113,7 @@ Snapshot take_snapshot(const Program& program, const RankHistory& history, int r
   }
   std::vector<GroupStatus> status(snapshot.groups.size());
 
-  // Calls are made one after the other, so those before the moment are a prefix.
+  // Calls are made in order, so those before the given time are a prefix.
   const auto end =
       std::partition_point(history.records.begin(), history.records.end(),
                            [moment](const Record& record) { return record.created <= moment; });

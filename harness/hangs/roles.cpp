@@ -14,7 +14,7 @@ struct Takers {
   std::int64_t ranks = 0;
 };
 
-/// The places that lines name, and the ranks at each.
+/// Returns the places that lines name, and the ranks at each place.
 std::map<Seat, Takers> named_places(const Outline& outline) {
   std::map<Seat, Takers> places;
   for (const OutlineStep& line : outline.steps) {
@@ -29,7 +29,7 @@ std::map<Seat, Takers> named_places(const Outline& outline) {
   return places;
 }
 
-/// What a rank sends round a group depends on how many that has.
+/// Returns the families with shifts: a rank's peers in a shift depend on the size of its group.
 std::set<int> shifted_families(const Outline& outline) {
   std::set<int> families;
   for (const OutlineStep& line : outline.steps) {
@@ -38,7 +38,8 @@ std::set<int> shifted_families(const Outline& outline) {
   return families;
 }
 
-/// Of each rank and family its place in its group: -1 where no line names that, -2 where it is in none.
+/// Returns each rank's place in its group, by rank and family; -1: no line names the place, -2: the rank is in no
+/// group of the family.
 std::vector<std::vector<int>> places_of(const Outline& outline,
                                         const std::map<Seat, Takers>& named) {
   std::vector<std::vector<int>> places(static_cast<std::size_t>(outline.ranks),

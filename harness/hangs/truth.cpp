@@ -11,7 +11,7 @@ bool contains(const Ranks& ranks, int rank) {
   return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
 }
 
-/// Finds what the remaining files still show.
+/// Determines which answers are right for the files that were not lost.
 class Judge {
  public:
   explicit Judge(const HangCase& hang) : hang_(hang), fault_(hang.fault) {}
@@ -21,7 +21,7 @@ class Judge {
     allow(fault_.culprits);
     switch (fault_.kind) {
       case FaultClass::NotAHang:
-        // A call that is under way and one that hangs differ by the time since, which no dump holds.
+        // A call in progress and a hung call differ only in their age, which dumps do not contain.
         if (hang_.evidence.moment == Moment::MidRun || is_something_lost()) also({"unknown"});
         return truth_;
       case FaultClass::NetworkStall:
@@ -61,7 +61,7 @@ class Judge {
     }
     if (fault_.is_group_missing) judge_missing_group();
     look_at_surfaces();
-    look_at_what_is_lost();
+    look_at_lost_files();
     return truth_;
   }
 
@@ -87,13 +87,13 @@ class Judge {
   [[nodiscard]] const RankHistory& history(int rank) const {
     return hang_.play.ranks[static_cast<std::size_t>(rank)];
   }
-  /// Whether a file says which calls the rank made.
+  /// Returns whether a file shows which calls the rank made.
   [[nodiscard]] bool is_seen(int rank) const {
     const auto at = static_cast<std::size_t>(rank);
     const Evidence& left = hang_.evidence;
     return left.has_dump[at] || (left.has_calls && left.has_log[at]);
   }
-  /// Whether ncclras reports how far the rank came: it counts no sends and receives.
+  /// Returns whether ncclras reports the rank's progress: it does not count sends and receives.
   [[nodiscard]] bool is_launched_seen(int rank) const {
     if (!hang_.evidence.has_ras) return false;
     if (hang_.evidence.dump_time[static_cast<std::size_t>(rank)] == kNever) return false;
@@ -102,7 +102,7 @@ class Judge {
       return is_p2p(record.step->op) || record.step->op == Op::AllToAll;
     });
   }
-  /// Each of the lost ranks, all of them, and those that no watchdog puts in the call either.
+  /// Permits each of the lost ranks, all of them, and those of them that no watchdog reports to be in the call.
   void allow_lost(const Ranks& lost) {
     allow(lost);
     for (const int rank : lost) allow({rank});
@@ -131,7 +131,7 @@ class Judge {
                        [this](int rank) { return is_seen(rank); });
   }
 
-  /// Whether the rank's own watchdog says that it is in a call of the group.
+  /// Returns whether the rank's own watchdog reports a call of the group.
   [[nodiscard]] bool is_logged_in(int rank, int group) const {
     const auto at = static_cast<std::size_t>(rank);
     const Evidence& left = hang_.evidence;
@@ -142,8 +142,8 @@ class Judge {
     });
   }
 
-  /// Members of the groups that seen ranks wait in, whose own position no dump or COLL line shows; and
-  /// no watchdog either, with `by_logs`.
+  /// Returns the members of the groups in which visible ranks wait whose own position no dump or COLL line shows; with
+  /// `by_logs`, also no watchdog line.
   [[nodiscard]] Ranks suspects(int only_group = -1, bool by_logs = false) const {
     Ranks found;
     for (int rank = 0; rank < hang_.program.ranks; ++rank) {
@@ -208,11 +208,11 @@ class Judge {
       allow({culprit, peer});
       doubt("the two ends of a transfer disagree; neither is a majority");
     }
-    // Seen from the one that waits, the other end has not come.
+    // To the waiting rank, the other end looks as if it had not arrived.
     also({"missing_rank", "straggler"});
   }
 
-  /// The other end of the transfer that was changed, and of those that wait now on either side.
+  /// Returns the other end of the transfer that was changed, and of the transfers that now wait on either side.
   [[nodiscard]] Ranks partners(int culprit) const {
     Ranks found;
     const Group& group = group_of(fault_.group);
@@ -272,7 +272,7 @@ class Judge {
     allow(seen);
   }
 
-  /// What the difference looks like, and whether it shows which ranks differ from which.
+  /// Determines how the difference looks, and whether it shows which ranks differ.
   void look_at_surfaces() {
     if (fault_.kind == FaultClass::P2pUnmatched || fault_.is_p2p) return;
     const int culprit = fault_.culprits.front();
@@ -294,7 +294,7 @@ class Judge {
     if (fault_.halt != Halt::None) return;
     const bool is_call =
         fault_.kind != FaultClass::ShapeMismatch && fault_.kind != FaultClass::DtypeMismatch;
-    // It went on to a send or receive, whose other end waits here.
+    // The culprit continued to a send or receive whose other end waits here.
     if (is_call && is_in_transfer(culprit)) also({"p2p_unmatched"});
     if (contains(surface.absent, culprit)) {
       if (is_call) also({"missing_rank", "order_mismatch", "deadlock_cycle"});
@@ -307,7 +307,7 @@ class Judge {
       if (agree(*other, mine)) continue;
       if (other->op != mine.op) {
         also({"op_mismatch"});
-        // Gloo's recorder calls both all_reduce.
+        // Gloo's recorder names both all_reduce.
         const bool is_hidden =
             hang_.recorder.is_gloo && is_reduced(other->op) && is_reduced(mine.op);
         if (is_hidden) also({"shape_mismatch"});
@@ -320,14 +320,14 @@ class Judge {
       }
       if (is_call && fault_.kind != FaultClass::OpMismatch) also({"order_mismatch"});
     }
-    // Seen from a group that the culprit made an extra call in, all other members are absent.
+    // In a group in which the culprit made an extra call, all other members look absent.
     if (is_call && surface.calls.size() == 1)
       also({"missing_rank", "deadlock_cycle", "order_mismatch"});
-    // What it did makes it wait in another group than those that wait for it.
+    // The culprit waits in another group than the ranks that wait for it.
     if (is_call && find_cycle(hang_, culprit).size() > 1) also({"deadlock_cycle"});
   }
 
-  /// Whether the rank waits in a send or receive.
+  /// Returns whether the rank waits in a send or receive.
   [[nodiscard]] bool is_in_transfer(int rank) const {
     const auto& records = history(rank).records;
     return std::any_of(records.begin(), records.end(), [&](const Record& record) {
@@ -352,7 +352,7 @@ class Judge {
       allow({});
       also({"unknown", "missing_rank", "dead_rank", "straggler", "network_stall"});
       allow_lost(suspects());
-      // The watchdog of the other side may still log its half.
+      // The watchdog of the other side may log its half.
       for (const int rank : group.ranks) {
         if (rank == culprit || !is_logged_in(rank, surface.group)) continue;
         allow({rank});
@@ -369,12 +369,12 @@ class Judge {
     allow(both);
   }
 
-  void look_at_what_is_lost() {
+  void look_at_lost_files() {
     const bool is_named_by_agent = hang_.evidence.has_agent;
     if (is_named_by_agent) return;
     const Ranks lost = suspects();
     for (const int rank : fault_.culprits) {
-      // COLL lines say how far it came, not that it is alive.
+      // COLL lines show how far the rank came, but not whether it is alive.
       if (!hang_.evidence.has_dump[static_cast<std::size_t>(rank)]) also({"dead_rank"});
     }
     const bool is_dead = fault_.kind == FaultClass::DeadRank;
@@ -386,7 +386,7 @@ class Judge {
       return;
     }
     if (is_culprit_seen()) return;
-    // A dead rank's missing dump is no doubt while it is the only one missing.
+    // If a dead rank's dump is the only missing one, it does not create doubt.
     if (is_dead && lost == fault_.culprits) return;
     doubt(is_dead ? "the dumps of other ranks are missing too" : "the dump of the culprit is lost");
     also({"dead_rank", "missing_rank", "straggler", "unknown"});
@@ -403,7 +403,7 @@ class Judge {
     return false;
   }
 
-  /// Whether a seen rank waits in a group of the culprit.
+  /// Returns whether a visible rank waits in a group of the culprit.
   [[nodiscard]] bool is_waited_for() const {
     for (int rank = 0; rank < hang_.program.ranks; ++rank) {
       if (!is_seen(rank) || contains(fault_.culprits, rank)) continue;
@@ -422,7 +422,7 @@ class Judge {
   Truth truth_;
 };
 
-/// The collectives of a rank in a group, by sequence number less one.
+/// Returns the collectives of a rank in a group, indexed by sequence number - 1.
 std::vector<const Record*> calls_of(const HangCase& hang, int rank, int group) {
   std::vector<const Record*> calls;
   for (const Record& record : hang.play.ranks[static_cast<std::size_t>(rank)].records) {
@@ -466,7 +466,7 @@ Surface find_surface(const HangCase& hang, int group) {
 }
 
 std::vector<int> find_cycle(const HangCase& hang, int rank) {
-  // The calls that a rank is in and that do not end; one a stream.
+  // Returns the calls that a rank is in and that do not end, at most one per stream.
   const auto waits = [&hang](int who) {
     std::vector<const Record*> found;
     for (const Record& record : hang.play.ranks[static_cast<std::size_t>(who)].records) {

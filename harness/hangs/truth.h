@@ -36,7 +36,7 @@ struct Surface {
   int seq = 0;
   std::vector<int> here;           ///< members that made the call, ascending
   std::vector<int> absent;         ///< members that did not
-  std::vector<const Step*> calls;  ///< of `here`
+  std::vector<const Step*> calls;  ///< calls of the ranks in `here`
 };
 
 /// Finds that call in a group.  returns  group -1: no member differs and no rank waits in the

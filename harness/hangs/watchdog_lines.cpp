@@ -8,13 +8,13 @@
 namespace ringside::hangs {
 namespace {
 
-/// From the first dump to the end of the process.
+/// Time from the first dump to the end of the process.
 constexpr std::int64_t kReportTime = 20 * kSecond;
 
 /// The progress of a rank's calls in a group, as the watchdog logs it.
 struct Progress {
   std::int64_t enqueued = -1, completed = -1;
-  const Record* oldest = nullptr;  ///< not completed
+  const Record* oldest = nullptr;  ///< null: all have completed
 };
 
 class Watchdog {
@@ -60,14 +60,14 @@ class Watchdog {
     if (minor_ <= 3) {
       prefix = fmt::format("[rank{}]:[{} ProcessGroupNCCL.cpp:{}] ", rank_, level, line);
     } else {
-      // The fraction comes from another clock than the second.
+      // The fraction is from another clock than the second.
       prefix = fmt::format("[rank{}]:[{}{}.{:09} ProcessGroupNCCL.cpp:{}] ", rank_, level,
                            log_stamp(wall), (wall % kSecond * 7 + 123'456'789) % kSecond, line);
     }
     lines_.push_back({time, prefix + text + "\n"});
   }
 
-  /// [PG ID 1 PG GUID 3(DATA_PARALLEL_GROUP) Rank 0] and its older forms.
+  /// Returns [PG ID 1 PG GUID 3(DATA_PARALLEL_GROUP) Rank 0], or its older forms.
   [[nodiscard]] std::string group_prefix(int group) const {
     const Group& own = hang_.program.groups[static_cast<std::size_t>(group)];
     const auto& groups = hang_.program.group_of[static_cast<std::size_t>(rank_)];
@@ -140,7 +140,7 @@ class Watchdog {
     }
   }
 
-  /// The rank whose watchdog spoke first.
+  /// Returns the rank whose watchdog reported first.
   [[nodiscard]] int first_reporter() const {
     int first = rank_;
     std::int64_t earliest = kNever;

@@ -16,7 +16,7 @@ using OutlineKind = OutlineStep::Kind;
 constexpr std::array kOpNames{"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce",
                               "all_to_all", "barrier",    "send",           "recv"};
 
-/// Puts an outline together, one line a step.
+/// Builds an outline, with one line per step.
 class Writer {
  public:
   Writer(std::string_view name, int ranks, Random& random) : random_(random) {
@@ -29,7 +29,7 @@ class Writer {
     outline_.families.push_back({"world", "default_pg", {all}});
   }
 
-  /// Groups of `size` consecutive ranks, or of ranks that are `stride` apart.
+  /// Adds groups of `size` ranks that are `stride` apart; 1: consecutive ranks.
   int family(const std::string& name, const std::string& desc, int size, int stride) {
     Family family{name, desc, {}};
     const int block = size * stride;
@@ -73,10 +73,10 @@ class Writer {
   void join() { plain(OutlineKind::Join); }
   void synchronize() { plain(OutlineKind::Synchronize); }
 
-  /// Counts that differ from each other, so that neighbours in a row can be distinguished.
+  /// Returns a random size; consecutive calls need different sizes to be distinguishable.
   std::int64_t size() { return random_.between(64, 4096) * 1024 + random_.below(7) * 128; }
 
-  /// What most training loops end an iteration with: the loss, sometimes the norm, then the host.
+  /// Adds the steps with which most training loops end an iteration: the loss, sometimes the norm, then the host.
   void finish() {
     call(Op::AllReduce, 0, 1, DataType::Float32);
     if (random_.chance(40)) call(Op::Broadcast, 0, 262144 + random_.below(64) * 1024);
@@ -98,7 +98,7 @@ class Writer {
   Random& random_;
 };
 
-/// A divisor of n from `least` on; n where there is no smaller one.
+/// Returns a divisor of n that is at least `least`; n if there is no smaller one.
 int divisor(int n, int least, Random& random) {
   std::vector<int> found;
   for (int d = least; d * 2 <= n; ++d) {
@@ -107,7 +107,7 @@ int divisor(int n, int least, Random& random) {
   return found.empty() ? n : random.pick(found);
 }
 
-/// DDP: buckets of gradients, asynchronous, joined before the optimizer.
+/// DDP: asynchronous reductions of gradient buckets, joined before the optimizer.
 void data(Writer& writer) {
   const auto buckets = writer.random().between(3, 9);
   writer.compute(500, 3000);
@@ -118,7 +118,7 @@ void data(Writer& writer) {
   writer.join();
 }
 
-/// FSDP: all-gathers ahead of each layer, reduce-scatters behind it.
+/// FSDP: all-gathers before each layer, reduce-scatters after it.
 void sharded(Writer& writer) {
   const auto layers = writer.random().between(2, 6);
   std::vector<std::int64_t> shards;
@@ -156,7 +156,7 @@ void tensor(Writer& writer) {
   writer.join();
 }
 
-/// Stages are `stride` ranks apart; activations go forward, gradients back.
+/// Pipeline stages are `stride` ranks apart; activations go forward, gradients back.
 void stages(Writer& writer, int depth, int stride) {
   const int group = writer.family("pipeline", "PIPELINE_MODEL_PARALLEL_GROUP", depth, stride);
   const auto batches = writer.random().between(2, 3);
@@ -201,7 +201,7 @@ void expert(Writer& writer) {
   writer.call(Op::AllReduce, 0, writer.size(), DataType::Float32);
 }
 
-/// Tensor inside, pipeline outside, data across.
+/// Tensor-parallel groups are innermost, then pipeline stages, then data-parallel groups.
 void mixed(Writer& writer) {
   const int ranks = writer.ranks();
   if (ranks < 8 || ranks % 4 != 0) return tensor(writer);

@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-/// The first GPU that a path passes, besides its ends; -1: none.
+/// Returns the first GPU between the ends of a path; -1: none.
 int gpu_between(const System& system, const Path& path, int from, int to) {
   for (const LinkId id : path.links) {
     const NodeRef next = system.link(id).to;
@@ -44,7 +44,7 @@ std::vector<ConnectionFacts> RankConnections::connect(std::vector<PlannedConnect
   std::vector<ConnectionFacts> connections;
   for (const PlannedConnection& one : planned) {
     ConnectionFacts connection = facts(one, graph);
-    // A receiver is silent but where it owns a NIC.
+    // A receiver logs a connection only if it owns a NIC.
     if (one.way == Way::Receive && connection.medium != Medium::NetReceive) continue;
     connections.push_back(connection);
   }

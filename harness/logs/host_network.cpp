@@ -10,7 +10,7 @@ namespace ringside {
 namespace {
 
 constexpr std::uint32_t kEthernetClass = 0x020000;
-/// EFA gives one device a rail of 100 Gbit/s each.
+/// Mbit/s. An EFA device with a multiple of this rate is counted as several NICs.
 constexpr int kEfaRail = 100'000;
 
 NetworkKind kind_of(const HostNet& net) {

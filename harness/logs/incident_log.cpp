@@ -10,14 +10,14 @@
 namespace ringside {
 namespace {
 
-enum Of : std::uint64_t { kPort = 200 };
+enum NoiseKey : std::uint64_t { kPort = 200 };
 
 constexpr int kSharedSegment = 9637888;  ///< bytes: the buffers of one connection
 constexpr int kRetriesExhausted = 12;    ///< status of a completion
 
 using Kind = LogPhase::Kind;
 
-/// In which phase of the communicator of all ranks an incident strikes.
+/// Returns the phase of the communicator of all ranks in which an incident occurs.
 Kind strikes_in(IncidentKind kind) {
   switch (kind) {
     case IncidentKind::None:
@@ -47,7 +47,7 @@ bool is_struck(const RankView& rank) {
   return host < 0 || rank.job.processes()[static_cast<std::size_t>(rank.process)].host == host;
 }
 
-/// The communicator that an incident strikes is the one of all ranks.
+/// Incidents occur in the communicator of all ranks.
 bool is_of_all(const LogJob& job, int generation) {
   return job.generations()[static_cast<std::size_t>(generation)].communicators.size() == 1 &&
          job.generations()[static_cast<std::size_t>(generation)]
@@ -78,7 +78,7 @@ void write_no_route(const RankView& rank, DebugLog& log) {
 }
 
 void write_other_version(const RankView& rank, DebugLog& log) {
-  // Every rank compares the others with its own and names the first that differs.
+  // Every rank compares the other ranks with itself and names the first that differs.
   const auto& members = rank.communicator->members;
   const auto other = std::ranges::find_if(members, [&rank](int process) {
     return rank.job.host_of(process).version != rank.version();
@@ -89,7 +89,7 @@ void write_other_version(const RankView& rank, DebugLog& log) {
                                       static_cast<int>(other - members.begin())));
 }
 
-/// The struck host's second process took its first one's GPU.
+/// The second process of the affected host uses the GPU of the first.
 void write_duplicate_gpu(const RankView& rank, DebugLog& log) {
   const int local = rank.job.processes()[static_cast<std::size_t>(rank.process)].local;
   if (local > 1) return;
@@ -101,7 +101,7 @@ void write_duplicate_gpu(const RankView& rank, DebugLog& log) {
 }
 
 void write_completion(const RankView& rank, DebugLog& log) {
-  // The ranks that send to the struck host find that it does not answer.
+  // The ranks that send to the affected host find that it does not respond.
   const LogRequest& request = rank.job.request();
   const int next = rank.layout().in_ring(0, rank.rank, 1);
   const int process = rank.communicator->members[static_cast<std::size_t>(next)];
@@ -135,7 +135,7 @@ bool breaks_off(const RankView& rank, LogPhase::Kind phase) {
          phase == strikes_in(kind) && is_of_all(rank.job, rank.generation);
 }
 
-int left_out_rank(const RankView& rank) {
+int skipped_rank(const RankView& rank) {
   const Incident& incident = rank.job.request().incident;
   int last = rank.layout().nranks() - 1;
   while (last > 0) {
@@ -159,7 +159,7 @@ void write_incident(const RankView& rank, LogPhase::Kind phase, DebugLog& log) {
       if (is_struck(rank)) write_warning(log, init, open_device_warning(version, incident.device));
       return;
     case IncidentKind::NoRoute:
-      // The first host's ranks reach the root, which is among them, and wait for the others.
+      // The first host's ranks reach the root, which is one of them, and wait for the others.
       if (rank.job.processes()[static_cast<std::size_t>(rank.process)].host > 0) {
         write_no_route(rank, log);
       }
@@ -170,7 +170,7 @@ void write_incident(const RankView& rank, LogPhase::Kind phase, DebugLog& log) {
       if (is_struck(rank)) write_duplicate_gpu(rank, log);
       return;
     case IncidentKind::ShortRing:
-      return write_warning(log, init, ring_lacks_rank_warning(version, 0, left_out_rank(rank)));
+      return write_warning(log, init, ring_lacks_rank_warning(version, 0, skipped_rank(rank)));
     case IncidentKind::NvlsBind:
       if (is_struck(rank)) write_warning(log, init, nvls_bind_warning(version));
       return;

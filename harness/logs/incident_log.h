@@ -18,6 +18,6 @@ void write_incident(const RankView& rank, LogPhase::Kind phase, DebugLog& log);
 bool breaks_off(const RankView& rank, LogPhase::Kind phase);
 
 /// Returns the rank that an affected host omits from its rings: its last one.
-int left_out_rank(const RankView& rank);
+int skipped_rank(const RankView& rank);
 
 }  // namespace ringside

@@ -11,7 +11,7 @@
 namespace ringside {
 namespace {
 
-enum Of : std::uint64_t { kStruck = 400 };
+enum NoiseKey : std::uint64_t { kStruck = 400 };
 
 constexpr int kHopper = 90;
 

@@ -21,7 +21,7 @@ constexpr std::size_t kProcessesAtOnce = 1024;
 constexpr std::size_t kBuffer = 1U << 20U;
 constexpr std::uint64_t kMostLinesInARow = 6;
 
-enum Of : std::uint64_t { kOrder = 500 };
+enum NoiseKey : std::uint64_t { kOrder = 500 };
 
 Result<UniqueFd> create(const std::string& path) {
   UniqueFd file = open_for_writing(path, O_TRUNC);
@@ -37,7 +37,7 @@ std::uint64_t count_lines(std::string_view text) {
   return static_cast<std::uint64_t>(std::ranges::count(text, '\n'));
 }
 
-/// What one process has to say in a phase, handed out line by line.
+/// The lines of one process in a phase, taken one by one.
 class Speaker {
  public:
   Speaker(std::string text, std::string prefix)
@@ -45,7 +45,7 @@ class Speaker {
 
   [[nodiscard]] bool is_done() const { return next_ >= text_.size(); }
 
-  /// One line, with what belongs to it: the empty one before a warning, further lines of a message.
+  /// Returns one line with the lines that belong to it: an empty line before a warning, further lines of a message.
   std::string_view take() {
     const std::size_t first = next_;
     bool is_whole = false;
@@ -66,7 +66,7 @@ class Speaker {
   std::size_t next_ = 0;
 };
 
-/// Mixes what the processes say in one phase.
+/// Interleaves the lines of the processes in one phase.
 template <typename Take>
 Status mix(std::vector<Speaker> speakers, std::uint64_t seed, const Take& take) {
   std::erase_if(speakers, [](const Speaker& speaker) { return speaker.is_done(); });

@@ -14,20 +14,20 @@
 namespace ringside {
 namespace {
 
-/// What the noise is of.
-enum Of : std::uint64_t { kPid = 1, kCommunicator };
+/// Keys that make independent random numbers from one seed.
+enum NoiseKey : std::uint64_t { kPid = 1, kCommunicator };
 
 constexpr int kHostsInSubnet = 250;
 constexpr int kCpusOfNode = 32;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-/// Host 3's address in 10.20.0.0/16.
+/// Returns the address of a host in 10.20.0.0/16.
 std::string address_of(int host) {
   return fmt::format("10.20.{}.{}", host / kHostsInSubnet, host % kHostsInSubnet + 1);
 }
 
-/// The processors of a NUMA node: what the host's description has, else 32 of them.
+/// Returns the processors of a NUMA node: those of the host's description, else 32.
 std::string cpus_of(const HostCpu& cpu) {
   if (!cpu.affinity.empty()) return cpu.affinity;
   std::string mask = "ffffffff";
@@ -35,7 +35,7 @@ std::string cpus_of(const HostCpu& cpu) {
   return mask;
 }
 
-/// The interface over which hosts without RDMA talk is the NIC itself.
+/// Returns the bootstrap interface; on hosts without RDMA it is the NIC itself.
 std::string interface_name(const HostNetwork& network) {
   const bool is_socket = network.kind == NetworkKind::Socket && !network.devices.empty();
   return is_socket ? network.devices.front().name : "eth0";
@@ -136,13 +136,13 @@ Result<Generation> LogJob::world() const {
   return generation;
 }
 
-/// A communicator for each host, or NVLink domain of hosts, that has several ranks.
+/// Makes a communicator for each host, or NVLink domain of hosts, that has several ranks.
 Result<Generation> LogJob::node_groups() const {
   Generation generation;
   generation.of_process.assign(processes_.size(), -1);
   const int each = request_.hosts.hosts_per_nvl_domain;
   std::map<std::vector<int>, std::shared_ptr<const CommunicatorLayout>> known;
-  std::map<int, std::vector<int>> members;  // by group
+  std::map<int, std::vector<int>> members;  // [group]
   for (std::size_t i = 0; i < processes_.size(); ++i) {
     members[processes_[i].host / each].push_back(static_cast<int>(i));
   }
@@ -164,12 +164,12 @@ Result<Generation> LogJob::node_groups() const {
   return generation;
 }
 
-/// A communicator for each place within the hosts.
+/// Makes a communicator for each local rank number, over all hosts.
 Result<Generation> LogJob::place_groups() const {
   Generation generation;
   generation.of_process.assign(processes_.size(), -1);
   if (request_.hosts.hosts_per_nvl_domain > 1) return generation;
-  std::map<int, std::vector<int>> members;  // by place
+  std::map<int, std::vector<int>> members;  // [local rank]
   for (std::size_t i = 0; i < processes_.size(); ++i) {
     members[processes_[i].local].push_back(static_cast<int>(i));
   }

@@ -34,7 +34,7 @@ void set(LogRequest& request, const std::string& name, const std::string& value)
 #define RINGSIDE_NEEDS(condition, reason) \
   if (!(condition)) return cannot(reason)
 
-/// The log of a job whose hosts have nothing but Ethernet.
+/// Changes the request to a job whose hosts have only Ethernet.
 void leave_ethernet(LogRequest& request) {
   edit_all_hosts(request, [](Host& host) {
     keep_nets(host, [](const HostNet&) { return false; });
@@ -99,7 +99,7 @@ Outcome refuse_p2p(LogRequest& request) {
   RINGSIDE_NEEDS(shares_pci_switch(request), "no two GPUs without NVLink share a PCIe switch");
   decide_by(request, "NCCL_P2P_LEVEL", "LOC");
   request.refuses_p2p = true;
-  // The log has the refusal, not its reason.
+  // The log contains the refusal, but not its reason.
   return truth("p2p_disabled", "warn", "PCIe access control keeps the GPUs of a switch apart", {},
                {"pcie_acs", "shm_fallback", "few_channels"});
 }
@@ -144,7 +144,7 @@ Outcome filter_nics(LogRequest& request) {
     keep_nets(host, [&first](const HostNet& net) { return net.name == first; });
   });
   request.settings.push_back({"NCCL_IB_HCA", "=" + first});
-  // That there are others cannot be seen: they are not even listed.
+  // Excluded NICs are not even listed, so the log does not show that they exist.
   return truth("env_override", "info", "NCCL_IB_HCA leaves one NIC of several", {},
                {"single_nic", "few_channels", "gdr_missing"});
 }
@@ -184,7 +184,7 @@ Outcome mix_versions(LogRequest& request) {
                  "up to 2.21 only the first rank of a communicator prints its version");
   const int host = struck_host(request);
   const int minor = request.version.minor;
-  // The ranks of 2.21 and before print no version; those of 2.22 all do.
+  // Up to 2.21 not every rank prints its version; from 2.22 on all do.
   constexpr int kAllPrint = 22;
   const bool is_older = minor > kOldestLogMinor && minor != kAllPrint;
   const int other = is_older ? minor - 1 : minor + 1;
@@ -198,7 +198,7 @@ Outcome mix_versions(LogRequest& request) {
 Outcome mix_variables(LogRequest& request) {
   RINGSIDE_NEEDS(count_hosts(request) > 1, "one host has one environment");
   const int host = struck_host(request);
-  // One that all have proves that the others' variables would show.
+  // A variable that all ranks print proves that the other variables would also be printed.
   request.settings.push_back({"NCCL_SOCKET_NTHREADS", "4"});
   request.differences[host].settings.push_back({"NCCL_PROTO", "Simple"});
   return truth("asymmetric_config", "error", "NCCL_PROTO is set on one host alone", {host},
@@ -304,7 +304,7 @@ Outcome share_gpu(LogRequest& request) {
 
 #undef RINGSIDE_NEEDS
 
-/// Whether a rank's rings use the network without GPUDirect RDMA.
+/// Returns whether a rank's rings use the network without GPUDirect RDMA.
 bool lacks_gdr(const LogJob& job, const CommunicatorLayout& layout, int rank) {
   const LogHost& host = job.host_of(rank);
   const ConnectionRules rules = job.rules(host);

@@ -12,12 +12,12 @@ namespace {
 
 /// Monday, 2 March 2026, 10:00:00 UTC: when every job starts.
 constexpr std::int64_t kStart = 1'772'445'600;
-/// Collectives between two looks at what the other processes say.
+/// Number of collectives that a process writes before the next process writes.
 constexpr int kCallsAtOnce = 64;
 
 using Kind = LogPhase::Kind;
 
-/// Seconds since the start.
+/// Returns the seconds since the start of the job.
 std::int64_t time_of(const LogPhase& phase) {
   constexpr std::int64_t kGeneration = 10;
   return phase.generation * kGeneration + static_cast<std::int64_t>(phase.kind) + phase.end_call;

@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-enum Of : std::uint64_t { kPointer = 100, kShare };
+enum NoiseKey : std::uint64_t { kPointer = 100, kShare };
 
 constexpr int kThreadsFrom = 100;  ///< thread ids follow the process ids of a host
 constexpr int kThreadsEach = 4;

@@ -23,7 +23,7 @@ ReadAt read_at(const std::string& name) {
   return ReadAt::Channels;
 }
 
-/// Whole numbers end in a period, but where NCCL reads words or path types.
+/// NCCL ends the line with a period after whole numbers, except for variables that it reads as words or path types.
 bool is_number(const Setting& setting) {
   const bool has_digits = !setting.value.empty() && std::ranges::all_of(setting.value, [](char c) {
     return c >= '0' && c <= '9';
@@ -50,7 +50,7 @@ void write_versions(const RankView& rank, DebugLog& log) {
 void write_sockets(const RankView& rank, LineThread thread, DebugLog& log) {
   std::vector<NetInterface> interfaces{rank.host().interface};
   if (rank.host().network.kind == NetworkKind::Socket && !rank.job.request().bootstrap) {
-    // Further ports carry data, too.
+    // Further ports also carry data.
     for (const Hca& device : rank.host().network.devices) {
       if (device.name == interfaces.front().name) continue;
       interfaces.push_back({device.name, "10.21" + interfaces.front().address.substr(5)});
@@ -87,7 +87,7 @@ void write_plugin(const RankView& rank, LineThread thread, DebugLog& log) {
   for (const std::string& line : ofi_text(version, network.ofi)) log.info(about, thread, line);
 }
 
-/// Verbs are then not even looked for.
+/// Returns whether NCCL skips verbs altogether.
 bool is_ib_disabled(const LogHost& host) {
   return std::ranges::any_of(host.settings, [](const Setting& setting) {
     return setting.name == "NCCL_IB_DISABLE" && setting.value != "0";

@@ -7,12 +7,12 @@
 namespace ringside {
 namespace {
 
-enum Of : std::uint64_t { kBuffer = 300, kStream };
+enum NoiseKey : std::uint64_t { kBuffer = 300, kStream };
 
-/// A step of training, over and over: gradients and weights of layers large and small.
+/// The calls of a training step, which repeats: gradients and weights of large and small layers.
 struct Call {
   Collective collective;
-  std::uint64_t count;  ///< elements, as the call names them
+  std::uint64_t count;  ///< elements, as the call counts them
   DataType type;
 };
 constexpr std::array<Call, 8> kStep{{
@@ -26,7 +26,7 @@ constexpr std::array<Call, 8> kStep{{
     {Collective::AllReduce, 1, DataType::Float32},
 }};
 
-/// Of the larger of a rank's buffers.
+/// Returns the bytes of the larger of a rank's two buffers.
 Bytes bytes_of(const Call& call, int nranks) {
   const Bytes own{call.count * size_of(call.type).value};
   const bool is_spread =
@@ -34,7 +34,7 @@ Bytes bytes_of(const Call& call, int nranks) {
   return is_spread ? own * static_cast<std::uint64_t>(nranks) : own;
 }
 
-/// The lines that say what was chosen; none where nothing can be.
+/// Returns the lines about the chosen algorithm; empty if there is no choice.
 std::vector<std::string> chosen_text(const RankView& rank, const Call& call) {
   const Bytes bytes = bytes_of(call, rank.layout().nranks());
   const Result<TunedChoice> choice = rank.layout().tuner().choose(

@@ -19,11 +19,11 @@ namespace {
 
 constexpr Subsystems kInit = Subsystem::Init;
 
-/// What a share is of.
-enum Of : std::uint64_t { kBootstrap, kTopo, kKernels, kAlloc, kTotal, kCore };
+/// The steps whose duration is drawn.
+enum NoiseKey : std::uint64_t { kBootstrap, kTopo, kKernels, kAlloc, kTotal, kCore };
 
-/// Seconds that a step takes with so many ranks.
-double seconds(const RankView& rank, Of what, double least, double each) {
+/// Returns the seconds that a step takes with that many ranks.
+double seconds(const RankView& rank, NoiseKey what, double least, double each) {
   return least * (0.8 + 0.4 * rank.share(what)) + each * rank.layout().nranks();
 }
 
@@ -77,15 +77,15 @@ void write_patterns(const RankView& rank, DebugLog& log) {
   }
 }
 
-/// The neighbours that a rank sees in a ring; a ring that came out short leaves one rank out.
+/// A rank's neighbours in a ring. They omit rank `skipped`; -1: none.
 struct Neighbours {
   int previous, next;
 };
-Neighbours neighbours(const RankView& rank, int channel, int left_out) {
+Neighbours neighbours(const RankView& rank, int channel, int skipped) {
   const CommunicatorLayout& layout = rank.layout();
   Neighbours found{layout.in_ring(channel, rank.rank, -1), layout.in_ring(channel, rank.rank, 1)};
-  if (found.previous == left_out) found.previous = layout.in_ring(channel, rank.rank, -2);
-  if (found.next == left_out) found.next = layout.in_ring(channel, rank.rank, 2);
+  if (found.previous == skipped) found.previous = layout.in_ring(channel, rank.rank, -2);
+  if (found.next == skipped) found.next = layout.in_ring(channel, rank.rank, 2);
   return found;
 }
 
@@ -95,7 +95,7 @@ void write_rings(const RankView& rank, DebugLog& log) {
   const LineThread thread = rank.init_thread();
   const bool is_short = rank.job.request().incident.kind == IncidentKind::ShortRing &&
                         breaks_off(rank, LogPhase::Kind::Graphs);
-  const int left_out = is_short ? left_out_rank(rank) : -1;
+  const int skipped = is_short ? skipped_rank(rank) : -1;
   const int nchannels = layout.nchannels();
   if (rank.rank == 0) {
     std::vector<int> ranks;
@@ -103,14 +103,14 @@ void write_rings(const RankView& rank, DebugLog& log) {
       ranks.clear();
       for (const Rank member :
            layout.job().connection.channels.rings[static_cast<std::size_t>(channel)]) {
-        if (to_int(member) != left_out) ranks.push_back(to_int(member));
+        if (to_int(member) != skipped) ranks.push_back(to_int(member));
       }
       log.info(kInit, thread, channel_ring_text(version, channel, nchannels, ranks));
     }
   }
   if (version.is_from(10) && log.shows(Subsystem::Graph)) {
     for (int channel = 0; channel < nchannels; ++channel) {
-      const Neighbours seen = neighbours(rank, channel, left_out);
+      const Neighbours seen = neighbours(rank, channel, skipped);
       log.info(Subsystem::Graph, thread, ring_text(channel, seen.previous, rank.rank, seen.next));
     }
   }
@@ -138,7 +138,7 @@ void write_trees(const RankView& rank, DebugLog& log) {
   log.info(kInit, thread, trees_text(rank.version(), rank.rank, trees));
 }
 
-/// Which pairs of GPU and NIC may go without the CPU's memory is said when they connect.
+/// Writes, when connections are made, which pairs of GPU and NIC use GPUDirect RDMA.
 void write_gdr_pairs(const RankView& rank, const std::vector<ConnectionFacts>& connections,
                      DebugLog& log) {
   const NcclVersion version = rank.version();
@@ -186,7 +186,7 @@ void write_proxies(const RankView& rank, DebugLog& log) {
 
 void write_gdr_devices(const RankView& rank, DebugLog& log) {
   const HostNetwork& network = rank.host().network;
-  // Up to 2.12 a device is named only where the module is missing.
+  // Up to 2.12, a device is named only if the kernel module is missing.
   if (rank.version().is_before(13) && (network.has_gdr || network.kind != NetworkKind::Ib)) return;
   for (const Hca& hca : network.devices) {
     log.info(Subsystem::Net, rank.init_thread(),

@@ -31,7 +31,7 @@ std::string model_of(const HostPci& function) {
   return model ? "NVIDIA " + std::string(model->name) : "NVIDIA GPU";
 }
 
-/// What the processes of one host have in common, and each GPU's own.
+/// Returns the properties of each GPU, with those that the processes of a host have in common.
 std::vector<RankDiagnosis> diagnose_host(const LogHost& named, Host host) {
   const CudaVersion cuda = cuda_of(named.version);
   RankDiagnosis common{.driver = cuda.major * 1000 + cuda.minor * 10};
@@ -63,7 +63,7 @@ std::vector<RankDiagnosis> diagnose(const RankView& rank) {
   return found;
 }
 
-/// Edges between the GPUs of a node: those that copy to each other directly, and those that do through another.
+/// The connections between the GPUs of a node: pairs that copy directly, and pairs that copy through another GPU.
 struct Edges {
   int direct = 0, indirect = 0;
 };
@@ -95,7 +95,7 @@ std::span<const std::string_view> diagnostics_variables() {
 
 void write_diagnostics(const RankView& rank, DebugLog& log) {
   if (rank.version().is_before(31) || rank.rank != 0) return;
-  enum Of : std::uint64_t { kActiveTime = 400, kPassiveTime };
+  enum NoiseKey : std::uint64_t { kActiveTime = 400, kPassiveTime };
   const int nranks = rank.layout().nranks();
   const auto print = [&log](const std::vector<std::string>& lines) {
     for (const std::string& line : lines) log.diagnosis(line);

@@ -44,16 +44,17 @@ Backend nccl_here() {
   return backend;
 }
 
-/// Loading is harmless before MPI_Init, and MPI_Get_library_version may be called then.  source  MPI 3.1, 8.7
+/// Loading MPI is harmless before MPI_Init, and MPI_Get_library_version may be called then.
+/// source  MPI 3.1, 8.7
 Backend mpi_here() {
   Backend backend{.name = "mpi"};
-  // Open MPI 4 and 5; MPICH and Intel MPI.
+  // Libraries of Open MPI 4 and 5, MPICH, and Intel MPI.
   for (const char* name : {"libmpi.so.40", "libmpi.so.12", "libmpich.so.12", "libmpi.so"}) {
     const Library library(::dlopen(name, RTLD_LAZY | RTLD_LOCAL));
     if (!library) continue;
     const auto get = symbol<int (*)(char*, int*)>(library, "MPI_Get_library_version");
     if (get == nullptr) continue;
-    std::array<char, 8192> text{};  // MPI_MAX_LIBRARY_VERSION_STRING of either is no more
+    std::array<char, 8192> text{};  // at least MPI_MAX_LIBRARY_VERSION_STRING of each library
     int length = 0;
     if (get(text.data(), &length) != 0) continue;
     const std::string whole = text.data();
@@ -65,7 +66,7 @@ Backend mpi_here() {
   return backend;
 }
 
-/// Gloo does not report its version; its headers do, where they are installed.
+/// Gloo does not report its version at run time, so it is read from its headers if they are installed.
 Backend gloo_here() {
   Backend backend{.name = "gloo"};
   for (const char* name : {"libgloo.so.0", "libgloo.so"}) {

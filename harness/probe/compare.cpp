@@ -17,7 +17,8 @@ namespace {
 using audit::Finding;
 using audit::Severity;
 
-/// The interface that the engine would take, with its own MTU and speed, whatever its name is.
+/// Adds the interface that the engine would choose, with its MTU and speed, so that hosts with different names
+/// compare.
 void add_interface(const Machine& machine, Traits& traits) {
   const std::string chosen = plan_of(machine).interface;
   const std::string name = chosen.substr(0, chosen.find(' '));
@@ -84,7 +85,7 @@ std::string to_message(const HostReport& report) {
   for (const Finding& one : report.findings) {
     findings.push_back({one.id, static_cast<int>(one.severity), one.title, one.cause, one.fix});
   }
-  // What other hosts call things need not be UTF-8.
+  // Names from other hosts may be invalid UTF-8.
   return Json{{"host", report.host},
               {"identity", report.identity},
               {"traits", traits},
@@ -168,7 +169,7 @@ std::vector<Finding> judge_hosts(const std::vector<HostReport>& hosts) {
     }
     if (one.odd.size() > kShown) odd.push_back(fmt::format("and {} more", one.odd.size() - kShown));
     const bool is_version = one.trait == "nccl" || one.trait == "mpi" || one.trait == "gloo";
-    // Different names and kernels are no fault; they show where to look when something else is odd.
+    // These differences are not faults; they only help to explain other problems.
     const bool is_harmless = one.trait == "kernel" || one.trait == "interface" ||
                              one.trait == "RDMA firmware" || one.trait == "/dev/shm" ||
                              one.trait == "NCCL_SOCKET_IFNAME" || one.trait == "nofile";

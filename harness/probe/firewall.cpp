@@ -6,12 +6,13 @@
 
 #include "harness/probe/read_machine.h"
 
-/// Which rules let a job's packets vanish. Ports of a job are drawn by the kernel, so any rule for them that drops counts.
+/// Finds the firewall rules that drop a job's packets. The kernel picks the ports of a job, so any rule that drops
+/// packets to such ports counts.
 namespace ringside::probe {
 namespace {
 
 struct Chain {
-  std::string name;  ///< inet filter input
+  std::string name;  ///< for example: inet filter input
   std::string hook;  ///< input, output; empty: reached by jumps only
   std::string policy;
   std::vector<std::string> rules;
@@ -41,7 +42,8 @@ std::string word_after(const std::string& text, const std::string& word) {
   return {};
 }
 
-/// What ordinary firewalls drop, and no job sends: broken packets, named sets of addresses, what claims to be loopback.
+/// Returns whether the rule drops only packets that no job sends: broken packets, named sets of addresses, packets
+/// that falsely claim to be from loopback.
 bool is_ordinary(const std::string& rule) {
   for (const char* part :
        {"invalid", "INVALID", "@", "match-set", "\"lo\"", " lo ", "icmp", "127.0.0.0/8"}) {
@@ -55,7 +57,8 @@ bool drops(const std::string& rule) {
          has_word(rule, "REJECT");
 }
 
-/// nft's listing: `table inet filter {`, in it `chain input {`, in it a line with type and hook, then rules.
+/// Reads nft's listing: `table inet filter {` contains `chain input {`, which contains a line with type and hook, and
+/// rules.
 std::map<std::string, Chain> read_nft(const std::string& text) {
   std::map<std::string, Chain> chains;
   std::istringstream lines(text);
@@ -76,7 +79,7 @@ std::map<std::string, Chain> read_nft(const std::string& text) {
       --depth;
       if (depth <= 1) chain = nullptr;
     } else if (line.ends_with("{")) {
-      ++depth;  // a set, a map: not ours
+      ++depth;  // a set or a map, which is not needed
     } else if (chain != nullptr && line.starts_with("type ")) {
       chain->hook = word_after(line, "hook");
       chain->policy = word_after(line, "policy");
@@ -87,7 +90,7 @@ std::map<std::string, Chain> read_nft(const std::string& text) {
   return chains;
 }
 
-/// iptables-save: `:INPUT DROP [0:0]`, `-A INPUT -p tcp --dport 5000 -j DROP`.
+/// Reads the format of iptables-save: `:INPUT DROP [0:0]`, `-A INPUT -p tcp --dport 5000 -j DROP`.
 std::map<std::string, Chain> read_iptables(const std::string& text) {
   std::map<std::string, Chain> chains;
   std::istringstream lines(text);
@@ -114,7 +117,7 @@ std::map<std::string, Chain> read_iptables(const std::string& text) {
   return chains;
 }
 
-/// The chain itself and whatever it jumps to in its table.
+/// Collects the rules of the chain, and of the chains of its table to which it jumps.
 void collect(const std::map<std::string, Chain>& chains, const std::string& name,
              std::set<std::string>& seen, Firewall& firewall) {
   const auto found = chains.find(name);

@@ -12,7 +12,7 @@
 #include "harness/probe/judge_rdma.h"
 #include "harness/probe/verdicts.h"
 
-/// One function a cause; each adds at most a few findings. The ids are audit's.
+/// Each function checks for one cause and adds at most a few findings. Their ids are those of audit.
 namespace ringside::probe {
 namespace {
 
@@ -24,7 +24,7 @@ bool has_nvidia_gpu(const Machine& machine) {
                      [](const Gpu& gpu) { return gpu.vendor == "nvidia"; });
 }
 
-/// Addresses of other machines' networks only: bridges of container engines lead nowhere else.
+/// Returns whether the interface leads to no other machine, such as the bridges of container engines.
 bool is_inner(const Interface& one) {
   return is_loopback(one.address) || one.name == "lo" || one.name.starts_with("docker") ||
          one.name.starts_with("virbr") || one.name.starts_with("cni") ||
@@ -35,7 +35,7 @@ std::string addresses_of(const Nic& nic) {
   return nic.addresses.empty() ? "no address" : fmt::format("{}", fmt::join(nic.addresses, ", "));
 }
 
-/// What to set NCCL_SOCKET_IFNAME to on this very machine.
+/// Returns the interface that NCCL_SOCKET_IFNAME should name on this machine.
 std::string better_interface(const Machine& machine) {
   for (const Interface& one : machine.interfaces) {
     if (one.is_up && !is_inner(one)) {
@@ -78,7 +78,7 @@ void judge_interfaces(const Machine& machine, Verdicts& verdicts) {
                         : !nic.has_carrier   ? "has no carrier"
                         : nic.has_link_local ? "has only a link-local address"
                                              : "has no address";
-    // An interface that the kernel makes by itself is not one that the administrator forgot.
+    // An interface that the kernel creates by itself was not forgotten by the administrator.
     if (!nic.is_virtual || nic.is_up || !nic.addresses.empty()) {
       others.push_back(fmt::format("{} {}", nic.name, state));
     }
@@ -100,7 +100,8 @@ void judge_interfaces(const Machine& machine, Verdicts& verdicts) {
 void judge_links(const Machine& machine, Verdicts& verdicts) {
   std::vector<std::string> dead;
   for (const Nic& nic : machine.nics) {
-    // A bridge without members and a spare port have none either: an address says that it is meant to work.
+    // A bridge without members and a spare port also have no carrier: only an interface with an address is meant to
+    // work.
     const bool is_bridge = nic.name.starts_with("docker") || nic.name.starts_with("virbr") ||
                            nic.name.starts_with("br-");
     if (nic.addresses.empty() || is_bridge || nic.name == "lo") continue;
@@ -135,7 +136,7 @@ void judge_firewall(const Machine& machine, Verdicts& verdicts) {
 }
 
 void judge_shared_memory(const Machine& machine, Verdicts& verdicts) {
-  // source  NCCL 2.30.7: 9,637,888 B a connection between two GPUs of a host; 8 GPUs in a ring take 77 MB
+  // source  NCCL 2.30.7: 9,637,888 B per connection between two GPUs of a host; 8 GPUs in a ring need 77 MB
   constexpr Bytes kLeast{256ULL << 20};
   if (!machine.shm.is_there) {
     verdicts.add("shm_exhausted", Severity::Error, "/dev/shm is not there",
@@ -153,7 +154,8 @@ void judge_shared_memory(const Machine& machine, Verdicts& verdicts) {
 }
 
 void judge_limits(const Machine& machine, Verdicts& verdicts) {
-  // Each connection registers a FIFO of 4 MiB and more; what lies below 64 MiB ends with the first few.
+  // Each connection registers a FIFO of at least 4 MiB: a limit below 64 MiB is exceeded after the first few
+  // connections.
   constexpr std::uint64_t kMemlock = 64ULL << 20;
   if (!machine.rdma.empty() && machine.limits.memlock && *machine.limits.memlock < kMemlock) {
     verdicts.add("memlock_limit", Severity::Error,
@@ -164,7 +166,7 @@ void judge_limits(const Machine& machine, Verdicts& verdicts) {
                  "ulimit -l unlimited; docker --ulimit memlock=-1; LimitMEMLOCK=infinity for the "
                  "daemon that starts jobs");
   }
-  // 1024 is what a login has everywhere, and serves jobs of few hosts.
+  // A login has a limit of 1024 on every system, which is enough for jobs on few hosts.
   constexpr std::uint64_t kFiles = 1024;
   if (machine.limits.nofile && *machine.limits.nofile < kFiles) {
     verdicts.add("fd_limit", Severity::Warning,

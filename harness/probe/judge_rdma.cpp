@@ -22,7 +22,7 @@ void judge_states(const Machine& machine, Verdicts& verdicts) {
   const bool works = has_active_port(machine);
   for (const RdmaPort& port : machine.rdma) {
     if (port.is_active()) continue;
-    // A port that was never cabled is ordinary where others work.
+    // A port without a cable is normal if other ports work.
     const bool is_spare = works && (port.physical == "Disabled" || port.physical == "Polling");
     if (is_spare) continue;
     const bool is_init = port.state == "INIT" || port.state == "ARMED";
@@ -60,8 +60,8 @@ void judge_rates(const Machine& machine, Verdicts& verdicts) {
   }
 }
 
-/// Active ports of RoCE whose addresses are of this network namespace, or that have none at all. The kernel shows those
-/// of others, too.
+/// Returns active RoCE ports with addresses of this network namespace, or without addresses. The kernel also lists
+/// ports of other namespaces.
 std::vector<const RdmaPort*> own_roce_ports(const Machine& machine) {
   const std::vector<Gid> own = own_gids(machine);
   const auto is_own = [&](const RdmaPort::Entry& entry) {
@@ -96,7 +96,7 @@ void judge_gids(const Machine& machine, Verdicts& verdicts) {
   }
 }
 
-/// What the engine refuses: a job would end with the same words when it connects.
+/// Reports settings that the engine rejects: a job would end with the same message when it connects.
 void judge_settings(const Machine& machine, Verdicts& verdicts) {
   const auto settings = rdma_settings_from(environment_of(machine));
   if (!settings) {

@@ -24,7 +24,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// One pair's messages on one of its ranks.
+/// Measures the messages of one pair, on one of its two ranks.
 class PairRun {
  public:
   /// errors  System: no memory
@@ -36,28 +36,28 @@ class PairRun {
     return run;
   }
 
-  /// returns  on the rank that leads, the cell of what it sends; on the other one nothing that counts
+  /// returns  on the leading rank, the result of its sends; on the other rank an unused value
   Result<PairCell> run(int peer, bool leads) {
     PairCell cell{.from = to_int(communicator_.rank()), .to = peer};
     constexpr std::int64_t kSmall = 8;
     const auto large = static_cast<std::int64_t>(options_.large.value);
-    // There and back: the answer says that all of it has come.
+    // Sends there and back, because the answer shows that all data has arrived.
     const auto time = [&](const TimedRuns& runs, std::int64_t count) {
       const auto trip = [&]() -> Status {
         RINGSIDE_TRY(leads ? send(peer, count) : receive(peer, count));
         return leads ? receive(peer, kSmall) : send(peer, kSmall);
       };
-      // Each trip brings the two together, and others are not waited for.
+      // Each round trip synchronises the two ranks, and no other rank takes part.
       return time_runs(runs, trip, [] { return Status(); });
     };
     RINGSIDE_TRY(std::vector<Seconds> trips, time(options_.round_trips, kSmall));
     const Seconds latency = quantile_of(std::move(trips), 0.5) / 2;
     RINGSIDE_TRY(std::vector<Seconds> transfers, time(options_.transfers, large));
-    // The shortest: a sender waits for as long as the other one copies, and on a host that has other work to do the
-    // scheduler then gives its core away for milliseconds. A link is not faster than that by chance.
+    // Takes the shortest time: a sender waits while the other rank copies, and on a busy host the scheduler may take
+    // its core away for milliseconds. A link cannot be faster than it is by chance.
     const Seconds trip = quantile_of(std::move(transfers), 0);
     cell.latency_us = latency.count() * 1e6;
-    // Without the way back of the answer, which is a short message's.
+    // Subtracts the answer's way back, which takes the time of a short message.
     const Seconds there = trip > 2 * latency ? trip - latency : trip / 2;
     cell.gbs = in_gbs(options_.large / there);
     return cell;
@@ -83,7 +83,8 @@ class PairRun {
   BenchBuffer out_, in_;
 };
 
-/// A round-robin tournament of hosts with equally many ranks.  players  even: the last one may be a bye
+/// Makes a round-robin tournament of hosts with equally many ranks.
+/// players  even: the last one may be a bye
 std::vector<std::vector<std::pair<int, int>>> circle(int count) {
   const int players = count + count % 2;
   Steps rounds;
@@ -102,7 +103,7 @@ std::vector<std::vector<std::pair<int, int>>> circle(int count) {
   return rounds;
 }
 
-/// Gbit/s of the interface among a host's traits; 0: unknown.
+/// Returns the interface rate from a host's traits, GB/s; 0: unknown.
 double interface_gbs(const HostReport& host) {
   for (const auto& [name, value] : host.traits) {
     if (name != "interface speed") continue;
@@ -226,7 +227,7 @@ Result<PairMatrix> measure_pairs(runtime::Communicator& communicator, const Pair
       const auto a = static_cast<std::size_t>(from), b = static_cast<std::size_t>(to);
       const Measured& best = all[a * static_cast<std::size_t>(n) + b];
       PairCell cell{.from = from, .to = to, .latency_us = best.latency_us, .gbs = best.gbs};
-      // Within a host no figure is known beforehand.
+      // Within a host no rate is known beforehand.
       if (hosts[a] != hosts[b]) {
         const double one = interface_gbs(reports[a]), other = interface_gbs(reports[b]);
         if (one > 0 && other > 0) cell.expected_gbs = std::min(one, other);
@@ -240,7 +241,7 @@ Result<PairMatrix> measure_pairs(runtime::Communicator& communicator, const Pair
 
 void mark_outliers(PairMatrix& matrix) {
   for (const bool is_within : {true, false}) {
-    // Ranks that share a core wait for each other's turn: that says nothing of a link.
+    // Ranks that share a core wait for each other, so their times are no evidence about a link.
     if (is_within && matrix.is_crowded) continue;
     std::vector<double> rates, times;
     std::vector<PairCell*> like;
@@ -251,7 +252,7 @@ void mark_outliers(PairMatrix& matrix) {
       times.push_back(cell.latency_us);
       like.push_back(&cell);
     }
-    // With two or four the odd one cannot be determined.
+    // With only two or four hosts, the odd one cannot be determined.
     constexpr std::size_t kFewest = 6;
     if (like.size() < kFewest) continue;
     const double rate = median(rates), time = median(times);
@@ -271,7 +272,7 @@ std::vector<audit::Finding> judge_pairs(const PairMatrix& matrix) {
   std::map<int, int> times;
   std::vector<std::string> pairs;
   std::size_t count = 0;
-  // A message that came late may have met a busy host: where rates differ, they say whose link it is.
+  // A message may be late because a host was busy; if rates differ, they show whose link is slow.
   const bool is_by_rate = std::ranges::any_of(matrix.cells, &PairCell::is_slow);
   for (const PairCell& cell : matrix.cells) {
     if (!(is_by_rate ? cell.is_slow : cell.is_outlier)) continue;

@@ -36,8 +36,9 @@ std::vector<std::vector<std::pair<int, int>>> tournament(const std::vector<int>&
 struct PairOptions {
   Bytes large{4 << 20};
   int turns = 2;  ///< repetitions; the better one counts, as disturbances only slow down
-  TimedRuns round_trips{.warmup = 5, .iterations = 100};  ///< of 8 B
-  TimedRuns transfers{.warmup = 5, .iterations = 8};      ///< of `large`, in each direction
+  TimedRuns round_trips{.warmup = 5, .iterations = 100};  ///< messages of 8 B
+  TimedRuns transfers{.warmup = 5,
+                      .iterations = 8};  ///< messages of size `large`, in each direction
   std::function<void(double share)> on_progress = {};
 };
 

@@ -20,7 +20,8 @@ const Backend* backend_called(const Machine& machine, const char* name) {
   return found == machine.backends.end() ? nullptr : &*found;
 }
 
-/// source  PyTorch, torch.distributed, "Which backend to use?": NCCL for GPUs, Gloo for CPUs; MPI where it launches anyway
+/// Chooses the backend: NCCL for GPUs, Gloo for CPUs; MPI if the launcher is MPI.
+/// source  PyTorch, torch.distributed, "Which backend to use?"
 void choose_backend(const Machine& machine, Plan& plan) {
   const bool has_gpu = !machine.gpus.empty();
   struct Rule {
@@ -46,7 +47,7 @@ void choose_backend(const Machine& machine, Plan& plan) {
                              : "none is found; PyTorch brings its own Gloo, which CPUs want";
 }
 
-/// The engine's own choice.
+/// Adds the RDMA devices that the engine would choose.
 void plan_rdma(const Machine& machine, const Environment& environment, Plan& plan) {
   const auto settings = rdma_settings_from(environment);
   if (!settings) {

@@ -42,7 +42,7 @@ SharedMemory shared_memory_at(const char* path) {
   return {true, Bytes{disk.f_blocks * disk.f_frsize}, Bytes{disk.f_bavail * disk.f_frsize}};
 }
 
-/// What a program prints; nothing where it is not there or fails.
+/// Returns what a program prints; nullopt if it does not exist or fails.
 std::optional<std::string> output_of(const char* command) {
   FILE* pipe = ::popen(command, "re");  // NOLINT: a fixed command
   if (pipe == nullptr) return std::nullopt;
@@ -55,7 +55,7 @@ std::optional<std::string> output_of(const char* command) {
   return ::pclose(pipe) == 0 ? std::optional(text) : std::nullopt;
 }
 
-/// The first of the kernel's firewall tools that answers; all of its tables are seen by root alone.
+/// Uses the first of the kernel's firewall tools that responds; only root can list all tables.
 void list_firewall(Sources& sources) {
   constexpr const char* kPath = "PATH=$PATH:/usr/sbin:/sbin; ";
   sources.firewall_source = ::geteuid() == 0 ? "neither nft nor iptables-save answers"
@@ -64,13 +64,13 @@ void list_firewall(Sources& sources) {
     const char* name;
     const char* command;
   };
-  // A listing without an answer in two seconds is none: the rest is worth more.
+  // A listing that takes more than two seconds is given up, because the rest of the report is more important.
   constexpr Tool kTools[] = {{"nft", "timeout 2 nft list ruleset 2>/dev/null </dev/null"},
                              {"iptables", "timeout 2 iptables-save 2>/dev/null </dev/null"}};
   for (const Tool& tool : kTools) {
     std::optional<std::string> text = output_of((std::string(kPath) + tool.command).c_str());
     if (!text) continue;
-    // Without rules in nft there may still be those of the older tables.
+    // If nft lists no rules, the older tables may have some.
     if (text->find("chain ") == std::string::npos && std::string_view(tool.name) == "nft") {
       sources.firewall_source = tool.name;
       sources.firewall_text = text;
@@ -107,7 +107,7 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-/// Only /proc/net/if_inet6 lists `fe80` addresses with their interface: the engine's list omits them.
+/// Only /proc/net/if_inet6 lists `fe80` addresses with their interface; the engine's list omits them.
 bool has_link_local_v6(const std::string& table, const std::string& name) {
   std::istringstream lines(table);
   for (std::string line; std::getline(lines, line);) {
@@ -126,12 +126,12 @@ std::vector<Nic> read_nics(const std::string& root, const std::vector<Interface>
   std::vector<Nic> nics;
   for (const std::string& name : names_or_none(root + "/sys/class/net")) {
     const std::string folder = root + "/sys/class/net/" + name;
-    // A file among the folders, such as bonding_masters.
+    // A file next to the folders, such as bonding_masters.
     if (read_line(folder + "/type").empty()) continue;
     const std::string flags = read_line(folder + "/flags");
     Nic nic{.name = name,
             .is_up = (std::strtoul(flags.c_str(), nullptr, 16) & 1) != 0,
-            // Reading it fails while the interface is switched off.
+            // Reading this file fails while the interface is down.
             .has_carrier = read_line(folder + "/carrier") == "1",
             .is_virtual = read_line(folder + "/device/uevent").empty(),
             .mtu = static_cast<int>(leading_value(read_line(folder + "/mtu"), 0)),
@@ -165,7 +165,7 @@ std::string container_of(const std::string& root) {
   return {};
 }
 
-/// What the driver reports in addition to the bus: links and capability. Devices are known by their bus id.
+/// Adds what only the driver reports: links and compute capability. Devices are matched by bus id.
 void add_driver(Machine& machine, NvmlDriver* nvml) {
   const bool has_nvidia = std::any_of(machine.gpus.begin(), machine.gpus.end(),
                                       [](const Gpu& gpu) { return gpu.vendor == "nvidia"; });

@@ -18,9 +18,9 @@ std::uint32_t little_endian(const std::string& bytes, std::size_t at, int count)
   return value;
 }
 
-/// The control register of the ACS capability; nothing where there is none.
+/// Returns the control register of the ACS capability; nullopt if there is none.
 /// config  the whole configuration space, 4096 bytes
-/// source  PCI Express Base Specification, 7.7.11 (ACS, capability 0x000D; the control is at 6)
+/// source  PCI Express Base Specification, 7.7.11 (ACS, capability 0x000D; the control register is at offset 6)
 std::optional<unsigned> acs_control(const std::string& config) {
   constexpr std::uint32_t kAcs = 0x000d;
   std::size_t at = 0x100;
@@ -33,7 +33,7 @@ std::optional<unsigned> acs_control(const std::string& config) {
   return std::nullopt;
 }
 
-/// Model of a GPU, by the driver.
+/// Returns the model of a GPU, as reported by the driver.
 std::string model_of(const std::string& root, const std::string& pci) {
   const Result<std::string> text =
       read_file(root + "/proc/driver/nvidia/gpus/" + pci + "/information");
@@ -76,7 +76,7 @@ void read_pci(const std::string& root, Machine& machine) {
       is_cut = true;
       continue;
     }
-    // Source Validation, and the redirects of requests and completions: bits 0, 2 and 3.
+    // Bits 0, 2 and 3: source validation, and redirection of requests and completions.
     if (const auto control = acs_control(*config); control && (*control & 0b1101) != 0) {
       machine.acs.push_back({pci, *control});
     }

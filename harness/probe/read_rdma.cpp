@@ -12,7 +12,7 @@
 namespace ringside::probe {
 namespace {
 
-/// `4: ACTIVE` -> `ACTIVE`
+/// Returns the text after the colon: `4: ACTIVE` -> `ACTIVE`.
 std::string behind_colon(const std::string& text) {
   const std::size_t colon = text.find(": ");
   return colon == std::string::npos ? text : text.substr(colon + 2);
@@ -20,7 +20,8 @@ std::string behind_colon(const std::string& text) {
 
 std::map<std::string, std::uint64_t> read_counters(const std::string& port) {
   std::map<std::string, std::uint64_t> counters;
-  // Those that climb when something is wrong.  source  Linux, Documentation/ABI/stable/sysfs-class-infiniband
+  // Counters that increase when something is wrong.
+  // source  Linux, Documentation/ABI/stable/sysfs-class-infiniband
   constexpr const char* kOfErrors[] = {
       "counters/symbol_error",          "counters/link_downed",
       "counters/port_rcv_errors",       "counters/link_error_recovery",

@@ -13,7 +13,8 @@ class Verdicts {
  public:
   explicit Verdicts(const Machine& machine) : host_(machine.host) {}
 
-  /// id  an id of audit's findings
+  /// Adds a finding about this machine.
+  /// id  an id of diag/audit/finding_types.h
   void add(const char* id, audit::Severity severity, std::string title, std::string cause,
            std::string fix);
 

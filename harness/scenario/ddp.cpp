@@ -12,7 +12,8 @@ namespace {
 constexpr std::array<std::string_view, 3> kDdpKeys{"data", "bucket_cap_mb", "gradient_order"};
 constexpr double kMiB = 1 << 20;
 
-/// A layer's matrices, from its end to its beginning. Attention's scores lie before the values'.
+/// Adds the gradients of a layer's matrices, from the layer's end to its beginning. The scores of attention precede
+/// the values.
 void add_layer(const Training& training, std::vector<GradientTensor>& all) {
   const TransformerShape& model = training.model;
   const double hidden = model.hidden;
@@ -21,7 +22,7 @@ void add_layer(const Training& training, std::vector<GradientTensor>& all) {
   };
   const std::size_t first = all.size();
   for (int i = 0; i < model.matrices; ++i) add(hidden * model.ffn, 0);
-  add(hidden * hidden, 0);  // of the output
+  add(hidden * hidden, 0);  // matrix of the attention's output
   const double scores = training.tokens() * 2.0 * training.sequence * model.score_width();
   const double kv = hidden * hidden * model.kv_heads / model.heads;
   add(kv, scores);
@@ -30,8 +31,9 @@ void add_layer(const Training& training, std::vector<GradientTensor>& all) {
   if (training.recomputes) all[first].flops += training.layer_flops();
 }
 
-/// `backward`: buckets are filled in the order of gradients. `forward`: in the order of parameters in the model, before DDP has
-/// seen an order; a bucket is not reduced before those in front of it.
+/// Returns whether buckets are filled in the order of gradients (`backward`), rather than in the order of the model's
+/// parameters (`forward`), which DDP uses before it has seen the order of gradients. A bucket is not reduced before
+/// the buckets before it.
 Result<bool> is_laid_backward(const Keys& keys) {
   const std::string* const order = keys.find("gradient_order");
   if (order == nullptr || *order == "backward") return true;
@@ -71,7 +73,7 @@ Result<hangs::Outline> make_ddp(const Keys& keys) {
   RINGSIDE_TRY(const int data, keys.whole("data", std::nullopt, 1, 65536));
   RINGSIDE_TRY(const double cap_mb, keys.number("bucket_cap_mb", 25, 0.001, 1e6));
   RINGSIDE_TRY(const bool is_backward, is_laid_backward(keys));
-  // A given cap is that of the first bucket as well, as in DistributedDataParallel.__init__ since PyTorch 2.
+  // A given cap also applies to the first bucket, as in DistributedDataParallel.__init__ since PyTorch 2.
   const double first = keys.has("bucket_cap_mb") ? cap_mb * kMiB : kMiB;
   const std::array dimensions{ParallelDimension{"data", data}};
   StepWriter writer(data, dimensions);
@@ -85,13 +87,13 @@ Result<hangs::Outline> make_ddp(const Keys& keys) {
   for (const GradientTensor& one : gradients) sizes.push_back(one.elements * element);
   if (!is_backward) std::ranges::reverse(sizes);
   const int group = writer.family("data");
-  std::size_t made = 0;  // of the gradients, in the order of backward
-  std::size_t laid = 0;  // in buckets
+  std::size_t made = 0;  // gradients computed so far, in backward order
+  std::size_t laid = 0;  // gradients put into buckets so far
   for (const std::size_t length : bucket_lengths(sizes, first, cap_mb * kMiB)) {
     double bytes = 0;
     for (std::size_t i = 0; i < length; ++i) bytes += sizes[laid + i];
     laid += length;
-    // Laid forward the first bucket holds what comes last: then all is there.
+    // In forward order the first bucket contains the last gradients, so all gradients must be computed first.
     const std::size_t needed = is_backward ? laid : gradients.size();
     double flops = 0;
     for (; made < needed; ++made) flops += gradients[made].flops;

@@ -14,7 +14,7 @@ namespace ringside::workload {
 /// The gradient of one parameter.
 struct GradientTensor {
   double elements = 0;
-  double flops = 0;  ///< of the backward pass between the previous gradient and this one
+  double flops = 0;  ///< operations of the backward pass between the previous gradient and this one
 
   friend bool operator==(const GradientTensor&, const GradientTensor&) = default;
 };
@@ -33,6 +33,7 @@ std::vector<std::size_t> bucket_lengths(std::span<const double> sizes, double fi
 
 /// Makes data parallel training: gradients in buckets, which are reduced during the rest of the
 /// backward pass.
+/// errors  InvalidArgument: a key is unknown, missing or out of range, as the functions of Keys
 Result<hangs::Outline> make_ddp(const Keys& keys);
 
 /// Returns its keys in addition to those of the model, the GPU and training.

@@ -48,16 +48,16 @@ class Folder {
   [[nodiscard]] const Group& group(int number) const {
     return program_.groups[static_cast<std::size_t>(number)];
   }
-  /// Its program: the numbers of groups in it are those of the rank that it is like.
+  /// Returns the program of the rank that represents this rank; group numbers in it are those of the representative.
   [[nodiscard]] const hangs::RankProgram& own(int rank) const {
     return program_.programs[static_cast<std::size_t>(like_[static_cast<std::size_t>(rank)])];
   }
-  /// Whom a call names: a place in the group, or one so many places on from the rank's own.
+  /// The peer that a call names: a rank in the group, or a distance from the rank's own place.
   struct Named {
     int family = 0;
     int place = 0;
     bool is_relative = false;
-    bool has_way = false;  ///< what is sent to it goes one
+    bool has_way = false;  ///< whether the call sends data to it on a path
     auto operator<=>(const Named&) const = default;
   };
   [[nodiscard]] Named named_by(int rank, const Step& step) const {
@@ -78,11 +78,11 @@ class Folder {
     return peer_of(rank, named_by(rank, step));
   }
 
-  /// Whom a body's calls name: each once, and which of them call after call.
+  /// The peers that a body's calls name, without duplicates, and the peer of each call.
   struct Peers {
     std::vector<Named> places;
     std::vector<std::size_t> calls;
-    std::map<std::vector<Colour>, Colour> known;  ///< colours of the places, and of all the calls
+    std::map<std::vector<Colour>, Colour> known;  ///< colours of the peers -> colour of all calls
   };
 
   void look_at_bodies() {
@@ -106,7 +106,7 @@ class Folder {
     }
   }
 
-  /// By place; nothing where the program has no ways.
+  /// Returns the paths from the rank to each peer; empty if the program has no paths.
   [[nodiscard]] std::vector<int> ways_from(int rank, const std::vector<Named>& places) const {
     std::vector<int> ways;
     if (!way_of_) return ways;
@@ -116,7 +116,8 @@ class Folder {
     return ways;
   }
 
-  /// Of all whom its calls name, in their order: which is long, and the same for many ranks.
+  /// Returns the colour of all peers in the order of the calls; cached, because it takes long and is the same for many
+  /// ranks.
   Colour of_peers(int rank) {
     Peers& peers = peers_[like_[static_cast<std::size_t>(rank)]];
     std::vector<Colour> colours;
@@ -166,7 +167,7 @@ class Folder {
   void refine() {
     std::vector<Colour> members(program_.groups.size());
     for (std::size_t i = 0; i < members.size(); ++i) {
-      Colour sum = program_.groups[i].ranks.size();  // whatever the order
+      Colour sum = program_.groups[i].ranks.size();  // a sum, so the order does not matter
       for (const int rank : program_.groups[i].ranks) sum += mixed(colour(rank));
       members[i] = sum;
     }
@@ -201,7 +202,8 @@ class Folder {
 
   [[nodiscard]] int kind(int rank) const { return folded_.kind_of[static_cast<std::size_t>(rank)]; }
 
-  /// Groups of the same kinds are one. returns  false: one sends to its like, and does not receive from that at once
+  /// Merges groups of the same kind.
+  /// returns  false: a rank sends to an equal rank without receiving from it in the same call
   bool add_groups() {
     std::map<std::pair<int, std::vector<int>>, int> known;
     for (const int rank : first_of_) {
@@ -260,7 +262,7 @@ class Folder {
   const Program& program_;
   std::vector<int> like_;
   const hangs::WayOf& way_of_;
-  std::vector<std::vector<int>> ways_;  ///< [rank][place that its body names]
+  std::vector<std::vector<int>> ways_;  ///< [rank][peer of its body]
   std::map<int, Peers> peers_;          ///< by the rank whose body it is
   std::vector<Colour> colours_;
   std::vector<int> first_of_;

@@ -19,21 +19,22 @@ using hangs::OutlineStep;
 constexpr std::array<std::string_view, 8> kInferenceKeys{
     "tensor", "pipeline",     "prompt",     "tokens",
     "batch",  "microbatches", "gpu_memory", "memory_efficiency"};
-constexpr double kBytes = 2;  ///< of a weight, of an activation, of what is cached: bfloat16
+constexpr double kBytes = 2;  ///< bytes of a weight, an activation or a cached value: bfloat16
 
 struct Serving {
   TransformerShape model;
   Gpu gpu;
-  double bytes_per_second = 0;  ///< of the GPU's memory: what of it is reached
+  double bytes_per_second = 0;  ///< memory bandwidth that the GPU reaches
   int tensor = 1, pipeline = 1;
-  int prompt = 0, tokens = 0;  ///< of each request
-  int batch = 0;               ///< requests that a stage takes at once
-  int microbatches = 1;        ///< such batches under way
+  int prompt = 0, tokens = 0;  ///< tokens of each request
+  int batch = 0;               ///< requests that a stage processes together
+  int microbatches = 1;        ///< such batches in progress
 };
 
-/// Prefill computes, decode reads: every weight once a token, and the keys and values of all tokens before it.
+/// Writes the steps of inference. Prefill is limited by computing, decode by reading: each token reads every weight,
+/// and the keys and values of all tokens before it.
 /// source  Pope et al. 2022, Efficiently Scaling Transformer Inference, 2.1 and 3.2; Shoeybi et al. 2019, 3, for the
-///         two all-reduces a layer, the one of the embedding and the vocabulary in parts
+///         two all-reduces per layer, the one of the embedding, and the split vocabulary
 class Inference {
  public:
   explicit Inference(const Serving& serving)
@@ -61,7 +62,7 @@ class Inference {
   }
 
  private:
-  /// Of the token that comes out: the first one's pass takes the whole prompt.
+  /// Writes the pass of one output token; the pass of the first token processes the whole prompt.
   void pass(int stage, int token) {
     const double fed = serving_.batch * (token == 0 ? serving_.prompt : 1.0);
     const double before = token == 0 ? 0 : serving_.prompt + token - 1.0;
@@ -73,7 +74,7 @@ class Inference {
       if (token > 0 && last > 0) {
         writer_.transfer(back_, last, 0, serving_.batch, DataType::Int64);
       }
-      reduce(activations);  // of the embedding, whose vocabulary is in parts
+      reduce(activations);  // for the embedding, whose vocabulary is split
     }
     const int layers =
         model_.layers / serving_.pipeline + (stage < model_.layers % serving_.pipeline ? 1 : 0);
@@ -87,7 +88,7 @@ class Inference {
       writer_.transfer(pipeline_, stage, stage + 1, activations);
       return;
     }
-    // Of the last tokens alone.
+    // Only the last tokens need logits.
     const double head = static_cast<double>(model_.vocabulary) * model_.hidden;
     work(2.0 * serving_.batch * head, kBytes * head);
     if (serving_.tensor > 1) {
@@ -100,19 +101,19 @@ class Inference {
     }
   }
 
-  /// before  tokens of each request that are cached
+  /// before  cached tokens of each request
   void attention(double fed, double before) {
     const double weights = model_.attention_weights();
-    // Of the prompt's pairs a causal mask leaves half.
+    // A causal mask leaves half of the prompt's pairs.
     const double seen = before > 0 ? before + 1 : serving_.prompt / 2.0;
     const double head_width = static_cast<double>(model_.hidden) / model_.heads;
-    // Where there are fewer heads of keys and values than ranks, several have the same ones.
+    // If there are fewer key-value heads than ranks, several ranks store the same heads.
     const double kv_heads = std::max(model_.kv_heads, serving_.tensor);
     const double cached = 2 * serving_.batch * before * kv_heads * head_width;
     work(2 * fed * weights + 4 * fed * seen * model_.hidden, kBytes * (weights + cached));
   }
 
-  /// Whatever takes longer: to compute, or to read. Both are shared out among the tensor parallel ranks.
+  /// Takes the longer of computing and reading; the tensor-parallel ranks share both.
   void work(double flops, double bytes) {
     const double time =
         std::max(flops / serving_.gpu.flops, bytes / serving_.bytes_per_second) / serving_.tensor;
@@ -156,7 +157,7 @@ Result<Outline> make_inference(const Keys& keys) {
   if (ranks < 2 || ranks > 65536) {
     return keys.bad("", fmt::format("{} ranks", ranks), "tensor x pipeline must be 2 to 65536");
   }
-  constexpr std::int64_t kMostParts = 1 << 18;  // each is some four steps
+  constexpr std::int64_t kMostParts = 1 << 18;  // each is about four steps
   const std::int64_t parts =
       std::int64_t{serving.model.layers} * serving.tokens * serving.microbatches;
   if (parts > kMostParts) {

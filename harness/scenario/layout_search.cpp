@@ -17,12 +17,12 @@ namespace {
 
 using workload::Keys;
 
-/// Sizes of a workload that a split changes, or keeps.
+/// The sizes of a workload that a layout determines.
 struct Split {
   int tensor = 1, pipeline = 1, data = 1;
 };
 
-/// What every split of a workload has in common.
+/// The values that all layouts of a workload have in common.
 struct Frame {
   std::int64_t ranks = 1;      ///< tensor x pipeline x data
   std::int64_t sequences = 1;  ///< data x microbatches
@@ -44,7 +44,7 @@ std::string text_of(const Split& split) {
   return fmt::format("t{} p{} d{}", split.tensor, split.pipeline, split.data);
 }
 
-/// `t8 p4 d16`
+/// Parses `t8 p4 d16`.
 std::optional<Split> parse_split(const std::string& text) {
   std::istringstream words{text};
   Split split;
@@ -66,13 +66,13 @@ WorkloadKeys keys_with(WorkloadKeys keys, const Split& split, const Frame& frame
   keys["pipeline"] = std::to_string(split.pipeline);
   keys["data"] = std::to_string(split.data);
   keys["microbatches"] = std::to_string(frame.sequences / split.data);
-  // Without stages, or tensor ranks, there is nothing for these to do.
+  // Without pipeline stages or tensor-parallel ranks, these keys have no meaning.
   if (split.pipeline == 1) keys.erase("chunks");
   if (split.pipeline == 1 || split.tensor == 1) keys.erase("scatter_gather");
   return keys;
 }
 
-/// Numbers that divide all of `of`, ascending.
+/// Returns the common divisors of all numbers in `of`, ascending.
 std::vector<int> divisors(std::initializer_list<std::int64_t> of) {
   std::vector<int> all;
   const std::int64_t least = std::min(of);

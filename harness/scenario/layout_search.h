@@ -13,23 +13,23 @@
 /// batch); the number of microbatches follows from it.
 namespace ringside {
 
-/// A split as text: `t8 p4 d16`. The workload's keys with it in their place.
-/// errors  InvalidArgument: another text, a workload without tensor and pipeline, a split that changes the number of ranks or
-///         does not divide the sequences of a step
+/// Returns the workload's keys with the layout `t8 p4 d16`, given as text.
+/// errors  InvalidArgument: another text, a workload without tensor and pipeline, a layout that changes the number of
+///         ranks or does not divide the sequences of a step
 Result<WorkloadKeys> with_layout(std::string_view kind, const WorkloadKeys& keys,
                                  const std::string& layout, const BadKey& bad = bad_key);
 
-/// What a search found.
+/// The result of a search.
 struct LayoutSearch {
-  std::vector<std::string> fitting;  ///< splits, as with_layout() takes them
+  std::vector<std::string> fitting;  ///< layouts that fit, in the form that with_layout() takes
   int too_large = 0;                 ///< splits that divide, and do not fit into a GPU's memory
-  std::string refusal = {};          ///< of the split that needs least memory, if none fits
+  std::string refusal = {};          ///< error for the layout that needs least memory, if none fits
 };
 
-/// All splits that divide and fit into the memory of a GPU: `tensor` divides the heads of keys and values and lies within
-/// an NVLink domain, `pipeline` divides the layers.
-/// gpus_per_domain  of an NVLink domain
-/// errors           InvalidArgument: as with_layout(); the keys make no workload whatever the split is
+/// Returns all layouts that divide the workload and fit into the memory of a GPU: `tensor` divides the key-value heads
+/// and stays within an NVLink domain, `pipeline` divides the layers.
+/// gpus_per_domain  GPUs of an NVLink domain
+/// errors           InvalidArgument: as with_layout(); no layout makes the keys a valid workload
 Result<LayoutSearch> find_layouts(std::string_view kind, const WorkloadKeys& keys,
                                   int gpus_per_domain, const BadKey& bad = bad_key);
 

@@ -16,7 +16,7 @@ using hangs::OutlineStep;
 
 using Sizes = MegatronLayout;
 
-/// Ranks next to each other share a layer, then a sequence.
+/// Consecutive ranks share a layer, then a sequence.
 /// source  Megatron Core, parallel_state: order tp-cp-ep-dp-pp
 std::vector<ParallelDimension> dimensions_of(const Sizes& sizes) {
   std::vector<ParallelDimension> all{{"tensor", sizes.tensor}};
@@ -34,7 +34,7 @@ class Megatron {
         sizes_(sizes),
         writer_(sizes.stage_ranks() * sizes.pipeline, dimensions_of(sizes)) {
     if (model_.experts > 0) {
-      // Experts divide the ranks of a stage in their own way.
+      // Experts split the ranks of a stage in their own way.
       // source  Liu et al. 2025, MoE Parallel Folding
       writer_.add_groups(std::vector<ParallelDimension>{
           {"expert", sizes.expert}, {"expert_data", sizes.stage_ranks() / sizes.expert}});
@@ -51,7 +51,7 @@ class Megatron {
     expert_data_ = writer_.family("expert_data");
     backward_ = writer_.copy_family(pipeline_, "pipeline_backward");
     if (sizes.chunks > 1) {
-      // From the last stage round to the first: what waits there holds up nothing else.
+      // A separate group from the last stage to the first, so that transfers that wait there delay no others.
       round_ = writer_.copy_family(pipeline_, "pipeline_round");
       round_backward_ = writer_.copy_family(pipeline_, "pipeline_round_backward");
     }
@@ -90,25 +90,26 @@ class Megatron {
   }
   [[nodiscard]] bool has_experts(int layer) const { return layer_has_experts(model_, layer); }
 
-  /// Of one rank's part of a sequence: elements between two layers.
+  /// Returns the elements between two layers, for one rank's part of a sequence.
   [[nodiscard]] std::int64_t activations() const {
     return training_.activations() / sizes_.context;
   }
 
-  /// What crosses between stages.
+  /// Returns the elements that are passed between stages.
   [[nodiscard]] std::int64_t passed() const {
     const bool is_part = sizes_.has_sequence_parallel || sizes_.is_scattered;
     return activations() / (is_part ? sizes_.tensor : 1);
   }
 
-  /// Each rank of `tensor` sent a part of what all of them have: behind the transfer they gather it.
-  /// source  Narayanan et al. 2021, Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM, 4.1
+  /// Each tensor-parallel rank sends a part of the common data; the receivers gather the parts.
+  /// source  Narayanan et al. 2021, Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM,
+  ///         4.1
   void gather_passed() {
     if (sizes_.is_scattered) writer_.call(Op::AllGather, tensor_, passed(), DataType::Bfloat16);
   }
 
-  /// Behind attention and behind the feed-forward, forward and backward alike. With sequence parallelism the same bytes
-  /// in two halves.
+  /// Reduces after attention and after the feed-forward network, forward and backward alike. Sequence parallelism
+  /// moves the same bytes in two halves.
   /// source  Shoeybi et al., Megatron-LM, 2019, 3; Korthikanti et al., Reducing Activation Recomputation, 2022, 4.2
   void reduce_activations() {
     if (sizes_.tensor == 1) return;
@@ -121,22 +122,22 @@ class Megatron {
     writer_.call(Op::AllGather, tensor_, all / sizes_.tensor, DataType::Bfloat16);
   }
 
-  /// work  of all ranks that share the sequence
+  /// work  operations of all ranks that share the sequence
   void kernel(double work) { writer_.kernel(training_.time_of(work / sizes_.context)); }
 
-  /// Keys and values of this rank's part of the sequence.
+  /// Returns the elements of keys and values of this rank's part of the sequence.
   [[nodiscard]] std::int64_t own_keys() const {
     const double own = training_.tokens() / sizes_.context * model_.key_value_width();
     return std::llround(own / sizes_.tensor);
   }
 
-  /// Of this rank's part, for all ranks that share the sequence.
+  /// Gathers or scatters this rank's part among all ranks that share the sequence.
   void exchange_keys(Op op) {
     if (sizes_.context > 1) writer_.call(op, context_, own_keys(), DataType::Bfloat16);
   }
 
-  /// Every rank's queries meet the keys of the whole sequence; backward those are gathered once more, and their gradients
-  /// scattered.
+  /// Every rank's queries use the keys of the whole sequence. Backward gathers the keys again, and scatters their
+  /// gradients.
   /// source  Llama Team 2024, The Llama 3 Herd of Models, 3.3.2: context parallelism by all-gather
   void attend_to_all(double work, bool is_backward) {
     exchange_keys(Op::AllGather);
@@ -144,11 +145,12 @@ class Megatron {
     if (is_backward) exchange_keys(Op::ReduceScatter);
   }
 
-  /// In as many rounds as ranks share the sequence each has the keys and values of another, which go on while it computes:
-  /// all but in the last round. Backward their gradients go with them, a round behind, and once more to come home. Each
-  /// round has an even part of the scores, as the sequence's parts are dealt out from both of its ends.
-  /// source  Liu et al. 2023, Ring Attention with Blockwise Transformers for Near-Infinite Context, 3; Brandon et al. 2023,
-  ///         Striped Attention, 2
+  /// There are as many rounds as ranks that share the sequence. In each round a rank has the keys and values of
+  /// another rank, and passes them on while it computes, except in the last round. Backward also passes their
+  /// gradients on, one round later, and once more to their owner. Each round computes an equal part of the scores,
+  /// because the sequence is distributed from both of its ends.
+  /// source  Liu et al. 2023, Ring Attention with Blockwise Transformers for Near-Infinite Context, 3; Brandon et al.
+  ///         2023, Striped Attention, 2
   void attend_round(double work, double scores, bool is_backward) {
     const int rounds = sizes_.context;
     kernel((work - scores) / sizes_.tensor);
@@ -164,8 +166,8 @@ class Megatron {
     if (is_backward) writer_.shift(context_, own_keys(), DataType::Bfloat16);
   }
 
-  /// A half of a layer is a kernel and what is reduced behind it.
-  /// times  of forward's operations
+  /// Each half of a layer is a kernel and the reduction after it.
+  /// times  multiple of forward's operations
   void attention(double times, bool is_backward) {
     const double work = times * training_.attention_flops();
     if (sizes_.has_ring) {
@@ -185,16 +187,16 @@ class Megatron {
 
   [[nodiscard]] double routed_tokens() const { return sizes_.routed_tokens(training_); }
 
-  /// To the experts, or back.
+  /// Sends tokens to the experts, or back.
   void exchange(DataType type) {
     if (sizes_.expert == 1) return;
-    // Each member gives each other one as much.
+    // Each member sends the same amount to each other member.
     const auto each =
         static_cast<std::int64_t>(std::ceil(routed_tokens() * model_.hidden / sizes_.expert));
     writer_.call(Op::AllToAll, expert_, each * sizes_.expert, type);
   }
 
-  /// What goes to the experts may be narrower than what comes back: forward the tokens, backward their gradients.
+  /// Data to the experts may use a smaller type than data from them: tokens in forward, gradients in backward.
   /// source  DeepSeek-AI 2024, DeepSeek-V3 Technical Report, 3.3.3
   void experts(double times) {
     const double common = model_.hidden * static_cast<double>(model_.experts) +
@@ -220,10 +222,10 @@ class Megatron {
     }
   }
 
-  /// What goes back has streams of its own: Megatron-LM posts both directions as one batch.
+  /// Backward transfers use their own streams: Megatron-LM posts both directions as one batch.
   enum class Way : std::uint8_t { Forward, Backward };
 
-  /// This part's end of a transfer from the part before it in the layers' order, or to it.
+  /// Writes this part's end of a transfer from the previous part in the layers' order, or to it.
   void pass_before(Part part, Way way) {
     if (part.stage > 0) {
       transfer(way == Way::Forward ? pipeline_ : backward_, part.stage - 1, part.stage, way);
@@ -231,7 +233,7 @@ class Megatron {
       transfer(way == Way::Forward ? round_ : round_backward_, sizes_.pipeline - 1, 0, way);
     }
   }
-  /// The same for the part behind it.
+  /// Writes this part's end of a transfer with the next part.
   void pass_behind(Part part, Way way) {
     const bool goes_round = part.stage + 1 == sizes_.pipeline;
     if (!goes_round) {
@@ -273,7 +275,7 @@ class Megatron {
     writer_.call(Op::AllGather, group, own / members, DataType::Bfloat16);
   }
 
-  /// Of an expert over those ranks alone that have it, too.
+  /// Gradients of an expert are reduced only among the ranks that have it too.
   void reduce_gradients(int stage) {
     const StageWeights weights = sizes_.weights_of(stage, model_);
     reduce(replicas_, sizes_.replicas(), weights.common);

@@ -8,7 +8,7 @@
 namespace ringside::workload {
 namespace {
 
-/// returns  whether keys and values go round
+/// returns  whether keys and values are passed around a ring
 Result<bool> read_exchange(const Keys& keys, int context) {
   const std::string* const word = keys.find("context_exchange");
   if (word == nullptr) return false;
@@ -48,7 +48,7 @@ Result<MegatronLayout> read_dense_layout(const Keys& keys, const Training& train
     return keys.bad("", fmt::format("{} ranks", ranks),
                     "tensor x context x pipeline x data must be 2 to 65536");
   }
-  // source  Megatron-LM: an interleaved schedule goes by groups of as many microbatches as there are stages
+  // source  Megatron-LM: an interleaved schedule groups as many microbatches as there are stages
   if (sizes.chunks > 1 &&
       (sizes.pipeline == 1 || sizes.chunks > training.model.layers / sizes.pipeline ||
        sizes.microbatches % sizes.pipeline != 0)) {
@@ -61,7 +61,7 @@ Result<MegatronLayout> read_dense_layout(const Keys& keys, const Training& train
   if (training.sequence % sizes.context != 0) {
     return keys.bad_value("context", "it must divide the sequence");
   }
-  constexpr std::int64_t kMostParts = 1 << 18;  // each is some ten steps
+  constexpr std::int64_t kMostParts = 1 << 18;  // each is about ten steps
   if (std::int64_t{training.model.layers} * sizes.microbatches > kMostParts) {
     return keys.bad(
         "microbatches",

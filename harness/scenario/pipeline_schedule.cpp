@@ -9,8 +9,8 @@ std::vector<PipelinePass> pipeline_schedule(int stage, const PipelineShape& shap
   const int passes = microbatches * chunks;
   const auto forward = [&](int i) { return PipelinePass{false, i % (stages * chunks) / stages}; };
   const auto backward = [&](int i) { return PipelinePass{true, chunks - 1 - forward(i).chunk}; };
-  // A microbatch comes back to this stage for its next chunk after `stages` passes; the gradients of the last chunk have been
-  // to the end and back.
+  // A microbatch returns to this stage for its next chunk after `stages` passes; the gradients of the last chunk
+  // travel to the last stage and back.
   const int behind = stages - stage - 1;
   const int ahead = chunks == 1 ? behind : 2 * behind + (chunks - 1) * stages;
   const int filling = std::min(ahead, passes);

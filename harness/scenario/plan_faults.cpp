@@ -43,7 +43,7 @@ Step halt_step(const Step& at, Halt how) {
   return end;
 }
 
-/// One rank's calls, as the plan lets it make them.
+/// Edits the calls of one rank as the plan requires.
 class RankEditor {
  public:
   RankEditor(const FaultPlan& plan, int rank, std::optional<Seconds> patience,
@@ -62,7 +62,7 @@ class RankEditor {
                       "and the job continues with wrong numbers",
                       rank_));
     }
-    if (!put_off_.empty())
+    if (!postponed_.empty())
       idle_.push_back(fmt::format("rank {} postpones its last call for ever", rank_));
     for (const Fault& fault : faults_.plan().faults) {
       if (is_link_fault(fault.kind) || fault.rank != rank_) continue;
@@ -82,7 +82,7 @@ class RankEditor {
   void edit() {
     for (int iteration = 0; iteration < own_.iterations; ++iteration) {
       std::vector<Step> body;
-      bool is_plain = put_off_.empty();
+      bool is_plain = postponed_.empty();
       const std::vector<Step> whole(own_.body_of(iteration));
       for (std::size_t i = 0; i < whole.size();) {
         const Step& step = whole[i];
@@ -97,13 +97,13 @@ class RankEditor {
         const std::string& family = family_of(step);
         ++asked_;
         ++asked_on_[family];
-        const CallFate fate = faults_.fate_of(family);
+        const CallEffects effects = faults_.effects_on_next_call(family);
         is_reduction_wrong_ =
-            is_reduction_wrong_ || std::ranges::any_of(fate.changes, [](const Fault* one) {
+            is_reduction_wrong_ || std::ranges::any_of(effects.changes, [](const Fault* one) {
               return one->kind == FaultKind::WrongOp;
             });
-        is_plain = is_plain && fate.is_plain() && put_off_.empty();
-        if (!take(call, fate, body)) {
+        is_plain = is_plain && effects.is_plain() && postponed_.empty();
+        if (!take(call, effects, body)) {
           own_.odd[iteration] = std::move(body);
           return;
         }
@@ -112,46 +112,46 @@ class RankEditor {
     }
   }
 
-  /// whole    one step, or all sends and receives that begin together: they are one call
-  /// returns  false: the rank goes no further
-  bool take(std::span<const Step> whole, const CallFate& fate, std::vector<Step>& body) {
+  /// whole    one step, or all sends and receives that begin together, which are one call
+  /// returns  false: the rank makes no further calls
+  bool take(std::span<const Step> whole, const CallEffects& effects, std::vector<Step>& body) {
     const Step& call = whole.front();
-    if (fate.end != nullptr) {
-      body.push_back(halt_step(call, halt_of(fate.end->kind)));
+    if (effects.ending != nullptr) {
+      body.push_back(halt_step(call, halt_of(effects.ending->kind)));
       return false;
     }
-    // A rank that is later than the watchdog's timeout never comes.
-    if (fate.never || (patience_ && fate.late >= *patience_)) {
+    // A rank that is later than the watchdog's timeout counts as missing.
+    if (effects.is_never_made || (patience_ && effects.delay >= *patience_)) {
       body.push_back(halt_step(call, Halt::Busy));
       return false;
     }
-    if (fate.late.count() > 0) {
+    if (effects.delay.count() > 0) {
       Step late;
       late.kind = Kind::Compute;
       late.site = call.site;
-      late.time = std::chrono::round<Nanoseconds>(fate.late);
+      late.time = std::chrono::round<Nanoseconds>(effects.delay);
       body.push_back(late);
     }
-    if (fate.is_left_out) return true;
-    if (fate.is_put_off) {
-      put_off_.assign(whole.begin(), whole.end());
+    if (effects.is_skipped) return true;
+    if (effects.is_postponed) {
+      postponed_.assign(whole.begin(), whole.end());
       return true;
     }
-    const std::vector<Step> changed = changed_by_all(fate.changes, whole);
-    note_no_change(fate.changes, whole, changed);
+    const std::vector<Step> changed = changed_by_all(effects.changes, whole);
+    note_no_change(effects.changes, whole, changed);
     body.insert(body.end(), changed.begin(), changed.end());
-    if (fate.is_made_twice) {
+    if (effects.is_repeated) {
       for (Step again : changed) {
-        again.bundle = -again.bundle;  // begins when the first has begun
+        again.bundle = -again.bundle;  // begins separately from the first
         body.push_back(again);
       }
     }
-    body.insert(body.end(), put_off_.begin(), put_off_.end());
-    put_off_.clear();
+    body.insert(body.end(), postponed_.begin(), postponed_.end());
+    postponed_.clear();
     return true;
   }
 
-  /// A root of a call that has none, a count that it has anyway.
+  /// Notes a change without effect: a root for a call that has none, or the count that the call has anyway.
   void note_no_change(const std::vector<const Fault*>& changes, std::span<const Step> call,
                       const std::vector<Step>& changed) {
     const auto is_reduction = [](const Fault* one) { return one->kind == FaultKind::WrongOp; };
@@ -202,14 +202,14 @@ class RankEditor {
   const std::optional<Seconds> patience_;
   hangs::Program& program_;
   hangs::RankProgram& own_;
-  std::vector<Step> put_off_;  ///< a call
+  std::vector<Step> postponed_;  ///< the postponed call
   bool is_reduction_wrong_ = false;
   std::vector<std::string> idle_;
   std::int64_t asked_ = 0;
   std::map<std::string, std::int64_t> asked_on_;  ///< by family
 };
 
-/// family  index of the one that the fault is on; -1: any
+/// family  index of the family that the fault names; -1: any
 bool uses(const Fault& fault, int family, const Step& call, const hangs::Group& group) {
   if (call.kind != Kind::Call || call.op == hangs::Op::Recv) return false;
   if (family >= 0 && family != group.family) return false;
@@ -225,7 +225,7 @@ std::uint64_t bytes_of(const Step& call) {
   return size_of(call.type).value * static_cast<std::uint64_t>(call.count);
 }
 
-/// errors  InvalidArgument: no such groups
+/// errors  InvalidArgument: there are no such groups
 Result<int> family_of(const Fault& fault, const hangs::Program& program) {
   if (fault.on.empty()) return -1;
   const auto found = std::ranges::find(program.families, fault.on);
@@ -237,7 +237,7 @@ Result<int> family_of(const Fault& fault, const hangs::Program& program) {
                  std::vector<std::string_view>(program.families.begin(), program.families.end()))};
 }
 
-/// Of the call's messages those that the fault is about.
+/// Returns the messages of the call that the fault affects.
 std::vector<SentOn> hit_by(const Fault& fault, const Step& call, const SendsOf& sends) {
   if (!sends || hangs::is_p2p(call.op)) {
     return {{.to = fault.to.value_or(-1), .bytes = {bytes_of(call)}, .messages = 1}};
@@ -249,8 +249,8 @@ std::vector<SentOn> hit_by(const Fault& fault, const Step& call, const SendsOf& 
   return hit;
 }
 
-/// The calls of its rank that the fault could be about, collectives and sends: visit(call, its number in its group's
-/// collectives or the rank's transfers there, from 1 on), until that is true.
+/// Visits the calls of its rank that the fault could affect, collectives and sends: visit(call, its number from 1
+/// among its group's collectives, or among the rank's transfers there), until that returns true.
 template <typename Visit>
 bool any_call(const Fault& fault, int family, const hangs::Program& program, Visit&& visit) {
   const hangs::RankProgram& own =
@@ -277,7 +277,7 @@ bool is_used(const Fault& fault, int family, const hangs::Program& program, cons
   });
 }
 
-/// `; rank 0 sends to 1, 8`; empty where the peers are unknown.
+/// Returns `; rank 0 sends to 1, 8`; empty if the peers are unknown.
 std::string peers_text(const Fault& fault, int family, const hangs::Program& program,
                        const SendsOf& sends) {
   if (!sends) return {};
@@ -295,7 +295,7 @@ std::string peers_text(const Fault& fault, int family, const hangs::Program& pro
   return fmt::format("; rank {} sends to {}", *fault.from, fmt::join(peers, ", "));
 }
 
-/// The first collective that the connection's messages are part of once the fault has set in.
+/// Returns the first collective with messages on the connection after the fault's start.
 Result<hangs::NetworkFault> stalled_call(const Fault& fault, int family,
                                          const hangs::Program& program, const SendsOf& sends) {
   struct Sent {
@@ -327,7 +327,7 @@ Result<hangs::NetworkFault> stalled_call(const Fault& fault, int family,
                    peers_text(fault, family, program, sends)};
 }
 
-/// What a slow connection takes for it.
+/// Returns the time of the messages on a slow connection.
 Seconds time_on(const Fault& fault, const SentOn& sent) {
   Seconds takes{};
   if (fault.rate) takes += sent.bytes / *fault.rate;
@@ -335,7 +335,7 @@ Seconds time_on(const Fault& fault, const SentOn& sent) {
   return takes;
 }
 
-/// That simulated time can show it.
+/// Checks that simulated time can show the fault.
 Status check_fault(const Fault& fault, const hangs::Program& program) {
   RINGSIDE_TRY([[maybe_unused]] const int family, family_of(fault, program));
   if (fault.kind == FaultKind::SlowLink && (fault.after.value > 0 || fault.step > 0)) {
@@ -400,7 +400,7 @@ Seconds slowed(const std::vector<SlowConnections>& slow, const hangs::Step& call
                const hangs::Group& group, const SendsOf& sends) {
   Seconds most{};
   for (const auto& [fault, family] : slow) {
-    // A send is slow between two ranks: slowed_transfer().
+    // Slow sends between two ranks are computed by slowed_transfer().
     if (hangs::is_p2p(call.op) || !uses(fault, family, call, group)) continue;
     for (const SentOn& one : hit_by(fault, call, sends)) most = std::max(most, time_on(fault, one));
   }

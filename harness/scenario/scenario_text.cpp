@@ -26,7 +26,7 @@ std::string ranks_text(const std::vector<int>& ranks) {
   return text;
 }
 
-/// Every word goes through the emitter: names and notes come from dumps, and must not become keys.
+/// Every word is written by the emitter, because names and notes come from dumps and must not become keys.
 class ScenarioWriter {
  public:
   explicit ScenarioWriter(const Scenario& scenario)
@@ -74,7 +74,7 @@ class ScenarioWriter {
   void put(const char* key, const T& value) {
     out_ << YAML::Key << key << YAML::Value << value;
   }
-  /// A mapping on one line.
+  /// Opens a mapping on one line.
   void open(const char* key) {
     out_ << YAML::Key << key << YAML::Value << YAML::Flow << YAML::BeginMap;
   }
@@ -169,7 +169,7 @@ class ScenarioWriter {
     }
   }
 
-  /// `- word: {...}`
+  /// Writes `- word: {...}`.
   template <typename Body>
   void write_alone(const char* word, const Body& body) {
     out_ << YAML::BeginMap;
@@ -193,7 +193,7 @@ class ScenarioWriter {
     close();
   }
 
-  /// What the calls have in common is said once.
+  /// Values that the calls have in common are written once.
   void write_grouped(std::span<const OutlineStep> steps) {
     write_alone("grouped", [&] {
       open_list("calls");

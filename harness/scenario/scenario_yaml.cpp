@@ -22,7 +22,7 @@ namespace {
 constexpr int kMostRanks = 65536;
 constexpr std::size_t kMostParallel = 6;
 
-/// Reads one scenario; what its ranks do is the program's reader's.
+/// Reads one scenario; ProgramReader reads the steps of the ranks.
 class ScenarioReader {
  public:
   ScenarioReader(const YamlMapping& root, const ScenarioReading& reading)
@@ -96,7 +96,7 @@ class ScenarioReader {
     return {};
   }
 
-  /// The place of a value that a later reader may refuse.
+  /// Returns the place of a value that a later reader may refuse.
   [[nodiscard]] std::string place_of(const YAML::Node& at) const {
     return fmt::format("{}:{}", root_.where(), at.Mark().line + 1);
   }
@@ -116,7 +116,7 @@ class ScenarioReader {
     return hangs::read_program(root_, scenario_.outline);
   }
 
-  /// Of `ranks`, or the product of the dimensions.
+  /// Returns the value of `ranks`, or the product of the dimensions.
   Result<int> read_ranks() {
     if (!root_.has("parallel")) return root_.whole("ranks", 1, kMostRanks, "8");
     constexpr const char* kExample = "{tensor: 2, pipeline: 2, data: 2}";
@@ -167,7 +167,8 @@ class ScenarioReader {
     WorkloadKeys keys;
     std::map<std::string, YAML::Node, std::less<>> places;
     const YAML::Node name = node.begin()->first;
-    const YAML::Node values = node.begin()->second;  // an iterator's node goes with it
+    // The iterator's node is destroyed with the iterator.
+    const YAML::Node values = node.begin()->second;
     for (const auto& entry : values) {
       if (!entry.first.IsScalar() || !entry.second.IsScalar()) {
         return root_.bad(entry.first, "keys and values of a workload are words", kExample);
@@ -198,7 +199,7 @@ class ScenarioReader {
     }
     if (!keys.contains("gpu") && !keys.contains("gpu_tflops")) {
       if (name.Scalar() == "inference") of_hosts.erase("gpu_memory_gb");
-      keys.merge(of_hosts);  // what the file says stays
+      keys.merge(of_hosts);  // keys of the file take precedence
     }
     RINGSIDE_TRY(scenario_.outline, make_workload(name.Scalar(), keys, bad));
     WorkloadKeys checked = keys;
@@ -224,7 +225,7 @@ class ScenarioReader {
     return root_.bad(at, "a watchdog of less than 100 ms, or of more than a day", "such as 30s");
   }
 
-  /// Ranks of the job, each once, ascending.
+  /// Reads different ranks of the job, ascending.
   Result<std::vector<int>> read_rank_list(const YamlMapping& from, const char* key) {
     RINGSIDE_TRY(const YAML::Node list, from.find(key, "[3]"));
     if (!list.IsSequence())
@@ -300,7 +301,7 @@ class ScenarioReader {
     return names;
   }
 
-  /// One of the words; the nearest is named.
+  /// Reads one of the words; an error suggests the closest one.
   static Result<std::string> one_of(const YamlMapping& from, const char* key,
                                     const std::vector<std::string_view>& words) {
     RINGSIDE_TRY(const std::string word, from.word(key, std::string(words.front()).c_str()));
@@ -427,7 +428,7 @@ Result<Scenario> parse_scenario(const std::string& text, const std::string& wher
   try {
     RINGSIDE_TRY(YAML::Node document, load_yaml_document(text, where));
     const YamlMapping root(std::move(document), where);
-    // The older of the two languages: a program alone.
+    // The older format: a program alone.
     if (root.node().IsMap() && root.has("ringside") && root.node()["ringside"].IsScalar() &&
         root.node()["ringside"].Scalar() == "hang-program/1") {
       Scenario scenario;
@@ -456,7 +457,7 @@ Error with_shipped_files(Error error) {
 }
 
 Result<Scenario> load_scenario(const std::string& path, const ScenarioReading& reading) {
-  // Those of `scenario import` hold whole traces.
+  // Files of `scenario import` contain whole traces.
   constexpr Bytes kMostScenario{std::uint64_t{64} << 20};
   const auto text = read_description(path, kMostScenario);
   if (!text) return with_shipped_files(text.error());

@@ -10,12 +10,12 @@
 namespace ringside::workload {
 namespace {
 
-/// source  NVIDIA's data sheets of each (SXM): dense bf16, without sparsity; bandwidth of the memory
+/// source  NVIDIA's data sheet of each GPU (SXM): dense bf16, without sparsity; memory bandwidth
 struct GpuRate {
   std::string_view name;
   double tflops;
   double memory_gbs;
-  /// For gpu_memory_gb(), of the larger model where there are two (V100, A100).
+  /// For gpu_memory_gb(); that of the larger model if there are two (V100, A100).
   std::uint16_t device_id;
 };
 constexpr std::array kGpus{

@@ -27,6 +27,7 @@ Result<Gpu> read_gpu(const Keys& keys);
 
 /// Reads the model, given by name or by numbers.
 /// has_experts  layers may have experts
+/// errors       InvalidArgument: unknown model, or a key is missing or out of range
 Result<TransformerShape> read_model(const Keys& keys, bool has_experts);
 
 /// Return the keys of read_model() and read_gpu(), and the additional keys of a model with experts.
@@ -50,18 +51,19 @@ struct Training {
   [[nodiscard]] double backward_times() const { return recomputes ? 3 : 2; }
   [[nodiscard]] double tokens() const { return static_cast<double>(sequence) * batch; }
 
-  /// Forward of one layer's attention. A weight is multiplied and added once a token; attention does twice (scores,
-  /// values) a multiply and an add for each pair of tokens and channel, of which the causal mask leaves half.
+  /// Returns the forward operations of one layer's attention. Each weight takes a multiplication and an addition per
+  /// token; attention takes both twice (scores, values) for each pair of tokens and channel, half of which the causal
+  /// mask removes.
   /// source  Narayanan et al., Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM, 2021,
   ///         appendix
   [[nodiscard]] double attention_flops() const;
-  /// Of it what pairs of tokens take, no weights.
+  /// Returns the part of attention_flops() for pairs of tokens, without weights.
   [[nodiscard]] double score_flops() const;
-  /// Of a layer without experts.
+  /// Returns the forward operations of a layer without experts.
   [[nodiscard]] double layer_flops() const;
-  /// Forward of all layers and of the output embedding.
+  /// Returns the forward operations of all layers and of the output embedding.
   [[nodiscard]] double model_flops() const;
-  /// Of the output embedding.
+  /// Returns the forward operations of the output embedding.
   [[nodiscard]] double head_flops() const;
   [[nodiscard]] Nanoseconds time_of(double work) const {
     return std::chrono::round<Nanoseconds>(Seconds{work / flops});
@@ -74,6 +76,8 @@ struct Training {
 /// Returns the keys in addition to those of the model and the GPU.
 std::span<const std::string_view> training_keys();
 
+/// Reads the keys of the model, the GPU and training.
+/// errors  InvalidArgument: a key is missing or out of range, or a combination is invalid
 Result<Training> read_training(const Keys& keys, bool has_experts = false);
 
 }  // namespace ringside::workload

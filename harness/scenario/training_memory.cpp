@@ -13,22 +13,22 @@ double gradient_bytes(const Training& training) {
   return static_cast<double>(size_of(training.gradients).value);
 }
 
-/// Bytes a token and layer that stay until backward.
+/// Bytes per token and layer that are stored until backward.
 struct TokenBytes {
-  double whole = 0;  ///< that every tensor rank holds, unless sequence_parallel splits them
-  double split = 0;  ///< over the tensor ranks in any case
+  double whole = 0;  ///< stored by every tensor-parallel rank, unless sequence_parallel splits them
+  double split = 0;  ///< always split among the tensor-parallel ranks
 };
 
-/// Whole: the inputs of two norms, of the matrices of queries, keys and values, and of the feed-forward. Split: queries,
-/// keys, values, the input of attention's output matrix; outputs of the first feed-forward matrices and the input of
-/// the last one.
+/// Whole: the inputs of two norms, of the matrices of queries, keys and values, and of the feed-forward network.
+/// Split: queries, keys, values, the input of attention's output matrix; outputs of the first feed-forward matrices
+/// and the input of the last one.
 TokenBytes layer_bytes(const TransformerShape& model, double ffn) {
   return {.whole = kBfloat16 * 4 * model.hidden,
           .split = kBfloat16 *
                    (2.0 * model.score_width() + model.key_value_width() + model.matrices * ffn)};
 }
 
-/// Of one layer and one microbatch on one rank.
+/// Returns the bytes of one layer and one microbatch on one rank.
 double layer_activations(const Training& training, const MegatronLayout& layout, bool has_experts) {
   const TransformerShape& model = training.model;
   const double tokens = training.tokens() / layout.context;
@@ -38,20 +38,20 @@ double layer_activations(const Training& training, const MegatronLayout& layout,
   const TokenBytes bytes = layer_bytes(model, ffn);
   double sum = tokens * (bytes.whole / norms_split + bytes.split / layout.tensor);
   if (has_experts) {
-    // What an expert receives and returns, and within it as in a feed-forward.
+    // An expert's input and output, and the data within it as in a feed-forward network.
     sum += layout.routed_tokens(training) * kBfloat16 *
            (2.0 * model.hidden + model.matrices * static_cast<double>(model.expert_ffn));
   }
   return sum;
 }
 
-/// The input of a layer alone: all that full recomputation keeps.
+/// Returns the bytes of a layer's input, which is all that full recomputation stores.
 double layer_input(const Training& training, const MegatronLayout& layout) {
   const double split = layout.has_sequence_parallel ? layout.tensor : 1;
   return kBfloat16 * static_cast<double>(training.activations()) / layout.context / split;
 }
 
-/// The final norm, the input of the output matrix, and the logits in float.
+/// Returns the bytes of the final norm, the input of the output matrix, and the logits as float.
 double head_activations(const Training& training, const MegatronLayout& layout) {
   const double split = layout.has_sequence_parallel ? layout.tensor : 1;
   const double tokens = training.tokens() / layout.context;
@@ -59,7 +59,7 @@ double head_activations(const Training& training, const MegatronLayout& layout) 
                    4.0 * training.model.vocabulary / layout.tensor);
 }
 
-/// The most that the stage's schedule has under way at once.
+/// Returns the largest amount that the stage's schedule stores at any time.
 double peak_activations(const Training& training, const MegatronLayout& layout, int stage) {
   const TransformerShape& model = training.model;
   std::vector<double> of_chunk;
@@ -83,7 +83,7 @@ double peak_activations(const Training& training, const MegatronLayout& layout, 
     now += pass.is_backward ? -change : change;
     peak = std::max(peak, now);
   }
-  return peak + (training.recomputes ? largest : 0);  // the layer that is being recomputed
+  return peak + (training.recomputes ? largest : 0);  // the layer that is currently recomputed
 }
 
 }  // namespace
@@ -115,7 +115,7 @@ MemoryNeed memory_of_fsdp(const Training& training, int data, bool reshards) {
   const double embeddings = 2.0 * model.vocabulary * model.hidden;
   const int gathered = reshards ? std::min(2, model.layers) : model.layers;
   need.weights = need.weights / data + kBfloat16 * (embeddings + gathered * model.layer_weights());
-  // One layer's gradients are whole until they are scattered.
+  // One layer's gradients are complete until they are scattered.
   need.gradients = need.gradients / data + gradient_bytes(training) * model.layer_weights();
   need.optimizer /= data;
   return need;

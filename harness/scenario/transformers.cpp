@@ -98,7 +98,8 @@ constexpr std::array kTransformers{
                      .top_k = 4,
                      .expert_ffn = 10752,
                      .source = "its published configuration"},
-    // Latent attention: down to 1536 (queries) and 512 + 64 (keys, values), up to 128 heads of 192 and 128.
+    // Latent attention: projects down to 1536 (queries) and 512 + 64 (keys, values), and up to 128 heads of 192 and
+    // 128.
     TransformerShape{.name = "deepseek-v3",
                      .layers = 61,
                      .hidden = 7168,

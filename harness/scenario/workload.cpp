@@ -22,10 +22,10 @@ namespace {
 using hangs::Op;
 using hangs::Outline;
 
-/// Parameters are gathered layer by layer, gradients scattered.
-/// source  PyTorch's FSDP, full sharding: all-gather ahead in forward and backward, reduce-scatter behind it; with
-///         reshard_after_forward off (SHARD_GRAD_OP) backward has the weights of forward. Rajbhandari et al. 2020, ZeRO:
-///         stages 3 and 2
+/// Gathers parameters and scatters gradients layer by layer.
+/// source  PyTorch's FSDP, full sharding: all-gather before each layer in forward and backward, reduce-scatter after
+///         it; without reshard_after_forward (SHARD_GRAD_OP), backward uses the weights gathered in forward.
+///         Rajbhandari et al. 2020, ZeRO: stages 3 and 2
 Result<Outline> make_fsdp(const Keys& keys) {
   RINGSIDE_TRY(const Training training, read_training(keys));
   RINGSIDE_TRY(const int data, keys.whole("data", std::nullopt, 1, 65536));
@@ -35,14 +35,14 @@ Result<Outline> make_fsdp(const Keys& keys) {
   writer.takes(training.tokens() * data);
   const TransformerShape& model = training.model;
   const int group = writer.family("data");
-  // FSDP reduces on a stream of its own: gathers of the next layers do not wait for it.
+  // FSDP reduces on a separate stream, so gathers of the next layers do not wait for it.
   const int scatters = writer.copy_family(group, "data_scatter");
   const auto shard = std::llround(model.layer_weights() / data);
   const auto gather = [&] { writer.call(Op::AllGather, group, shard, DataType::Bfloat16, true); };
   gather();
   for (int layer = 0; layer < model.layers; ++layer) {
     writer.join(group);
-    if (layer + 1 < model.layers) gather();  // the next one's while this one computes
+    if (layer + 1 < model.layers) gather();  // gathers the next layer while this one computes
     writer.kernel(training.time_of(training.layer_flops()));
   }
   writer.kernel(training.time_of(3 * training.head_flops()));
@@ -58,11 +58,11 @@ Result<Outline> make_fsdp(const Keys& keys) {
   return writer.take();
 }
 
-/// One training workload's share of TrainingFacts.
+/// The part of TrainingFacts that depends on the kind of training workload.
 struct Load {
   Training training;
   MemoryNeed memory;
-  double batches = 0;  ///< of Training::tokens(), in a step
+  double batches = 0;  ///< multiple of Training::tokens() in a step
   std::vector<std::string> notes = {};
 };
 
@@ -107,12 +107,13 @@ Result<Load> load_of_moe(const Keys& keys) { return load_of_layout(keys, true); 
 struct Row {
   WorkloadKind kind;
   Result<Outline> (*make)(const Keys& keys);
-  Result<Load> (*load)(const Keys& keys);  ///< null: it trains nothing
+  Result<Load> (*load)(const Keys& keys);  ///< null: the workload trains nothing
 };
 
 std::string gigabytes(double bytes) { return fmt::format("{:.1f}", bytes / 1e9); }
 
-/// What may make the step smaller: keys that this kind of workload has, and that are not set that way already.
+/// Returns how the step could need less memory: keys that this kind of workload has, and that are not set accordingly
+/// yet.
 std::string memory_help(const WorkloadKind& kind, const Keys& keys) {
   const auto has_key = [&](std::string_view key) {
     return std::ranges::find(kind.keys, key) != kind.keys.end();
@@ -230,7 +231,7 @@ std::span<const WorkloadKind> workload_kinds() {
 
 namespace {
 
-/// The row of that workload, and its keys, checked.
+/// Returns the row of the workload, and its checked keys.
 Result<std::pair<const workload::Row*, workload::Keys>> find_workload(std::string_view kind,
                                                                       const WorkloadKeys& keys,
                                                                       const BadKey& bad) {
@@ -262,13 +263,14 @@ Result<std::optional<TrainingFacts>> training_facts(std::string_view kind, const
   if (found.first->load == nullptr) return std::optional<TrainingFacts>{};
   RINGSIDE_TRY(workload::Load load, found.first->load(found.second));
   const workload::Training& training = load.training;
-  TrainingFacts facts{.memory = load.memory,
-                      .gpu = std::string(training.gpu.name),
-                      .gpu_memory = training.gpu.memory,
-                      .gpu_flops = training.gpu.peak_flops,
-                      // Backward computes the gradients of weights and of inputs: twice forward.
-                      .model_flops = 3 * training.model_flops() * load.batches,
-                      .notes = std::move(load.notes)};
+  TrainingFacts facts{
+      .memory = load.memory,
+      .gpu = std::string(training.gpu.name),
+      .gpu_memory = training.gpu.memory,
+      .gpu_flops = training.gpu.peak_flops,
+      // Backward computes the gradients of weights and of inputs: twice the operations of forward.
+      .model_flops = 3 * training.model_flops() * load.batches,
+      .notes = std::move(load.notes)};
   if (training.checks_memory) {
     RINGSIDE_TRY(workload::check_memory(found.first->kind, found.second, facts));
   }

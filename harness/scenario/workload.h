@@ -48,8 +48,8 @@ struct TransformerShape {
 
   [[nodiscard]] double attention_weights() const;  ///< per layer
   [[nodiscard]] double feed_forward_weights() const;
-  [[nodiscard]] double layer_weights() const;   ///< of a layer without experts
-  [[nodiscard]] double expert_weights() const;  ///< of one expert
+  [[nodiscard]] double layer_weights() const;   ///< weights of a layer without experts
+  [[nodiscard]] double expert_weights() const;  ///< weights of one expert
   /// Returns the weights of an expert layer that every rank holds: attention, router, shared
   /// experts.
   [[nodiscard]] double common_weights() const;
@@ -96,9 +96,9 @@ struct MemoryNeed {
 /// The GPU of a PCI device id (vendor 10de), as the key `gpu` names it; empty: its rates are not known.
 std::string_view training_gpu_name(std::uint16_t device_id);
 
-/// What a training workload asks of its GPUs.
+/// The requirements of a training workload.
 struct TrainingFacts {
-  MemoryNeed memory;      ///< of the rank that needs most
+  MemoryNeed memory;      ///< need of the rank that needs most
   std::string gpu;        ///< name; empty: given by numbers
   double gpu_memory = 0;  ///< bytes of one GPU; 0: unknown
   double gpu_flops = 0;   ///< peak FLOP/s of one GPU

@@ -24,6 +24,8 @@ class Keys {
   [[nodiscard]] bool has(std::string_view key) const { return find(key) != nullptr; }
   [[nodiscard]] const std::string* find(std::string_view key) const;
   /// usual  default; none: the key is required
+  /// errors  InvalidArgument: the key is missing or its value is not valid; this also holds for the next three
+  ///         functions
   [[nodiscard]] Result<int> whole(std::string_view key, std::optional<int> usual, int least,
                                   int most) const;
   [[nodiscard]] Result<double> number(std::string_view key, std::optional<double> usual,

@@ -27,17 +27,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How often in all a process that is killed from outside is started anew.
+/// How often in total a process that is killed from outside is restarted.
 constexpr int kMostKills = 3;
-/// Until a worker without work of its own looks again for what others have lost.
+/// Interval at which a worker without work checks for work that other workers have lost.
 constexpr std::chrono::milliseconds kLookAgain{500};
 
-/// One point, in a process of its own.
+/// The process that computes one point.
 struct Work {
   std::string key;
   pid_t pid = -1;
-  UniqueFd answer = {};  ///< the end of the pipe that its result comes from
-  UniqueFd words = {};   ///< and of the one that its stderr comes from
+  UniqueFd answer = {};  ///< receiving end of the pipe for its result
+  UniqueFd words = {};   ///< receiving end of the pipe for its stderr
   std::string heard = {}, said = {};
   Clock::time_point began = Clock::now();
   bool is_late = false;
@@ -46,8 +46,8 @@ struct Work {
 [[noreturn]] void run_point(const std::string& key, pid_t parent, int answer, int words,
                             const std::function<PointResult(const std::string&)>& work) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(3);  // it went before we asked for that
-  // The parent handles an interrupt.
+  if (::getppid() != parent) ::_exit(3);  // the parent ended before the prctl() above
+  // The parent handles interrupts.
   struct sigaction usual {};
   usual.sa_handler = SIG_DFL;
   ::sigaction(SIGINT, &usual, nullptr);
@@ -63,7 +63,8 @@ struct Work {
   ::_exit(0);
 }
 
-/// Whatever waits in the pipe. returns  whether it has ended
+/// Reads the data in the pipe.
+/// returns  whether the pipe has ended
 bool drain(int fd, std::string& text) {
   constexpr std::size_t kMostWords = 1 << 20;
   char buffer[4096];
@@ -95,7 +96,7 @@ class Crew {
         RINGSIDE_TRY(const ResultStore::Count count, store_.count());
         report_progress(count);
         if (count.done == count.all) return {};
-        std::this_thread::sleep_for(kLookAgain);  // others work at the rest
+        std::this_thread::sleep_for(kLookAgain);  // other workers compute the remaining points
         continue;
       }
       RINGSIDE_TRY(wait());
@@ -103,7 +104,7 @@ class Crew {
   }
 
  private:
-  /// A point to each process that is free.
+  /// Gives a point to each free process.
   Status hand_out() {
     if (Clock::now() < look_at_) return {};
     while (static_cast<int>(works_.size()) < options_.jobs) {
@@ -170,7 +171,7 @@ class Crew {
     while (::waitpid(work.pid, &status, 0) < 0 && errno == EINTR) {
     }
     const double wall_s = std::chrono::duration<double>(Clock::now() - work.began).count();
-    // A process below it may still hold the other end: only what is there.
+    // A descendant may still hold the other end, so only available data is read.
     if (work.words) ::fcntl(work.words.get(), F_SETFL, O_NONBLOCK);
     for (std::size_t before = std::string::npos; work.words && before != work.said.size();) {
       before = work.said.size();

@@ -62,7 +62,7 @@ Result<PointResult> parse_point_result(std::string_view json) {
     result.ranks = document.at("nranks").get<int>();
     result.hosts = document.at("hosts").get<int>();
     result.tokens = document.at("tokens").get<double>();
-    result.memory = document.value("memory_bytes", 0.0);  // older results have none
+    result.memory = document.value("memory_bytes", 0.0);  // missing in older results
     result.limit = document.at("limit").get<std::string>();
     return result;
   } catch (const Json::exception& wrong) {

@@ -21,10 +21,10 @@ namespace fs = std::filesystem;
 constexpr const char* kLocksFix =
     "name a folder with -o on a file system that has POSIX locks: a local one, NFS 4, Lustre with "
     "flock";
-/// Writers wait for each other so long: a file system of a busy cluster may take its time.
+/// How long writers wait for each other; the file system of a busy cluster may be slow.
 constexpr int kBusyMs = 120'000;
 
-/// Every attempt at a point has a row: it shows afterwards which worker did what, and that nothing was done twice.
+/// Every attempt at a point has a row, which shows which worker did what, and that nothing was computed twice.
 constexpr const char* kSchema = R"sql(
 CREATE TABLE IF NOT EXISTS workers (
   id INTEGER PRIMARY KEY AUTOINCREMENT, host TEXT NOT NULL, pid INTEGER NOT NULL,
@@ -38,7 +38,7 @@ CREATE TABLE IF NOT EXISTS attempts (
 CREATE INDEX IF NOT EXISTS points_by_position ON points (position);
 )sql";
 
-/// A statement that is bound, stepped, and reset when it goes.
+/// A prepared statement: values are bound, it is stepped, and the destructor resets it.
 class Statement {
  public:
   Statement(sqlite3* database, const char* sql) {
@@ -65,7 +65,7 @@ class Statement {
     return *this;
   }
 
-  /// returns  SQLITE_ROW, SQLITE_DONE, or what went wrong
+  /// returns  SQLITE_ROW, SQLITE_DONE, or an error code
   int step() {
     if (status_ == SQLITE_OK || status_ == SQLITE_ROW) status_ = sqlite3_step(statement_);
     return status_;
@@ -96,7 +96,7 @@ struct CloseDatabase {
 struct ResultStore::Impl {
   std::string path;
   std::unique_ptr<sqlite3, CloseDatabase> database;
-  /// Open as long as the process lives: closing any descriptor of a file drops all of a process's locks on it.
+  /// Open for the life of the process: closing any descriptor of a file drops all of the process's locks on it.
   UniqueFd locks;
   std::int64_t worker = 0;
 
@@ -113,8 +113,8 @@ struct ResultStore::Impl {
     return failed("cannot be written");
   }
 
-  /// One transaction around `body`, undone where that fails. It is begun for writing: two readers that both want to write
-  /// would wait for each other.
+  /// Runs `body` in one transaction, which is rolled back if body fails. It starts as a write transaction, because two
+  /// readers that both want to write would wait for each other.
   template <typename Body>
   Status transact(const Body& body) {
     RINGSIDE_TRY(run("BEGIN IMMEDIATE"));
@@ -145,7 +145,7 @@ struct ResultStore::Impl {
     return lock;
   }
 
-  /// The worker's byte is locked before another process can see its number.
+  /// Locks the worker's byte before another process can see its number.
   Status register_worker() {
     return transact([this]() -> Status {
       Statement insert(database.get(), "INSERT INTO workers (host, pid) VALUES (?, ?)");
@@ -159,7 +159,7 @@ struct ResultStore::Impl {
     });
   }
 
-  /// errors  System: the file system cannot say
+  /// errors  System: the file system does not support locks
   [[nodiscard]] Result<bool> is_gone(std::int64_t other) const {
     if (other == worker) return false;
     struct flock lock = byte_of(other);
@@ -169,7 +169,7 @@ struct ResultStore::Impl {
     return lock.l_type == F_UNLCK;
   }
 
-  /// Points of workers that are gone are open again.
+  /// Reopens points of workers that are gone.
   Status reopen_lost() {
     std::vector<std::int64_t> workers;
     {
@@ -231,7 +231,7 @@ Result<ResultStore> ResultStore::open(const std::string& folder) {
   impl->database.reset(database);
   if (status != SQLITE_OK) return impl->failed("cannot be opened");
   sqlite3_busy_timeout(database, kBusyMs);
-  // EXTRA: the journal's end is on disk too before a transaction is reported as done.
+  // EXTRA: also syncs the end of the journal before a transaction is reported as done.
   RINGSIDE_TRY(impl->run("PRAGMA journal_mode = DELETE; PRAGMA synchronous = EXTRA"));
   RINGSIDE_TRY(impl->open_locks());
   RINGSIDE_TRY(impl->transact([&]() -> Status { return impl->run(kSchema); }));
@@ -271,7 +271,7 @@ Result<std::optional<std::string>> ResultStore::take() {
 
 Status ResultStore::finish(const std::string& key, const std::string& result, double wall_s) {
   return impl_->transact([&]() -> Status {
-    // What another worker has finished meanwhile stays: that cannot be, unless locks are lost.
+    // Results that another worker has stored meanwhile are kept; that can only happen if locks are lost.
     Statement put(impl_->database.get(),
                   "UPDATE points SET result = ?, wall_s = ? WHERE key = ? AND result IS NULL");
     put.bind(1, result).bind(2, wall_s).bind(3, key);

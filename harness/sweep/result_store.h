@@ -38,6 +38,7 @@ class ResultStore {
 
   /// Sets the sweep's points in this order. Keeps known results of these points; results of other
   /// points stay unused.
+  /// errors  System: the file cannot be written.  Corrupt: not a result store. This holds for all functions below
   Status set_points(const std::vector<StoredPoint>& points);
 
   /// Takes the first open point for this worker. Points of ended workers count as open.

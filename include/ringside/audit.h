@@ -24,9 +24,9 @@ struct FindingEvidence {
   std::string text;
 };
 
-/// One thing that is wrong in a job, or alarming and harmless.
+/// One fault of a job, or one alarming line that is harmless.
 struct AuditFinding {
-  std::string id;  ///< of a page in docs/findings
+  std::string id;  ///< name of a page in docs/findings
   FindingSeverity severity = FindingSeverity::Info;
   std::string title;
   std::string cause;
@@ -43,7 +43,7 @@ struct AuditFinding {
 /// Ownership  a value: copies share what was read
 class AuditReport {
  public:
-  /// First causes, worst first, each before what follows from it.
+  /// The findings, root causes first, the worst first; each precedes the findings that follow from it.
   [[nodiscard]] const std::vector<AuditFinding>& findings() const;
   [[nodiscard]] std::string text() const;  ///< what `ringside audit` prints
   [[nodiscard]] std::string json() const;  ///< schema ringside.audit/1

@@ -18,7 +18,7 @@
 
 namespace RINGSIDE_API ringside {
 
-/// The type of the elements of a buffer. Types that C++ lacks go through Communicator::run().
+/// The type of a buffer's elements. For types that C++ lacks, use Communicator::run().
 template <typename T>
 concept Element = std::same_as<T, std::int8_t> || std::same_as<T, std::uint8_t> ||
     std::same_as<T, std::int32_t> || std::same_as<T, std::uint32_t> ||
@@ -42,8 +42,8 @@ template <typename R>
 concept Elements = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
     Element<std::ranges::range_value_t<R>>;
 
-/// How the ranks of a communicator find each other. One rank makes it and sends it to the others by any means. It holds the
-/// job's secret: a process that has it can join.
+/// The information by which the ranks of a communicator find each other. One rank makes it and sends it to the others
+/// by any means. It contains the job's secret: a process that has it can join.
 struct CommunicatorId {
   std::array<std::byte, 128> bytes{};
 
@@ -116,12 +116,12 @@ class Communicator {
   [[nodiscard]] int rank() const;
   [[nodiscard]] int nranks() const;
 
-  /// Any collective but send_recv.
+  /// Runs any collective except send_recv and all_gather_v.
   ///
-  /// count   elements: of each rank's buffer; all_gather, reduce_scatter: of each rank's block; all_to_all, gather, scatter: of
+  /// count   elements: each rank's buffer; all_gather, reduce_scatter: each rank's block; all_to_all, gather, scatter:
   ///         the block of each pair of ranks
-  /// errors  InvalidArgument, Unsupported: before anything moved.  PeerGone: another rank failed or died, or nothing
-  ///         moved for op_timeout; the communicator cannot be used any more, on any rank
+  /// errors  InvalidArgument, Unsupported: before any data moved.  PeerGone: another rank failed or died, or no data
+  ///         moved for op_timeout; after that the communicator is unusable on every rank
   Status run(Collective collective, const void* input, void* output, std::size_t count,
              DataType type, CallOptions options = {});
 
@@ -143,6 +143,7 @@ class Communicator {
   void abort(const Error& why);
 
   /// The sum (or `op`) of all ranks' data, in place.
+  /// errors  as run(); this also holds for the next three functions
   template <Elements R>
   Status all_reduce(R&& data, RedOp op = RedOp::Sum) {
     return run(Collective::AllReduce, std::ranges::data(data), std::ranges::data(data),
@@ -154,14 +155,14 @@ class Communicator {
     return run(Collective::Broadcast, std::ranges::data(data), std::ranges::data(data),
                std::ranges::size(data), type_of<R>(), {.root = root});
   }
-  /// All ranks' blocks, one after the other.
+  /// Gathers the blocks of all ranks, one after the other.
   /// shape   output holds nranks() blocks of the size of input
   template <Elements In, Elements Out>
   Status all_gather(const In& input, Out&& output) {
     return run(Collective::AllGather, std::ranges::data(input), std::ranges::data(output),
                std::ranges::size(input), type_of<In>());
   }
-  /// This rank's block of the sum (or `op`) of all ranks' inputs.
+  /// Computes this rank's block of the sum (or `op`) of all ranks' inputs.
   /// shape   input holds nranks() blocks of the size of output
   template <Elements In, Elements Out>
   Status reduce_scatter(const In& input, Out&& output, RedOp op = RedOp::Sum) {

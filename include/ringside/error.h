@@ -6,12 +6,12 @@
 
 namespace RINGSIDE_API ringside {
 
-/// The kind of a failure. It decides the exit status; the text is for people.
+/// The kind of a failure. It determines the exit status; the message is for people.
 enum class ErrorCode {
   InvalidArgument,   ///< an option, name, number or combination that is invalid
-  Corrupt,           ///< a file or message that breaks its grammar
+  Corrupt,           ///< a file or message that violates its format
   NotFound,          ///< a file, preset or name that does not exist
-  Unsupported,       ///< understood, but this build or machine cannot do it
+  Unsupported,       ///< valid, but not supported by this build or machine
   System,            ///< the operating system refused: busy port, missing interface, full disk
   Timeout,           ///< a peer did not join, or nothing progressed, before the deadline
   PeerGone,          ///< the other end closed or died

@@ -10,23 +10,23 @@
 
 namespace RINGSIDE_API ringside {
 
-/// Why a job hangs.
+/// The cause of a hang.
 struct HangVerdict {
-  std::string
-      kind;  ///< as docs/findings/hang_<kind>.md: "missing_rank", "op_mismatch", "not_a_hang", ...
-  std::vector<int>
-      culprits;  ///< global ranks, ascending; empty: no rank is at fault, or none can be named
+  /// Name of docs/findings/hang_<kind>.md: "missing_rank", "op_mismatch", "not_a_hang", ...
+  std::string kind;
+  /// Global ranks, ascending; empty: no rank is at fault, or none can be identified
+  std::vector<int> culprits;
   std::vector<int> waiting;  ///< ranks that wait for the culprits
-  std::string call;          ///< `all_reduce 812 of default_pg`; empty: no call is known
+  std::string call;          ///< `all_reduce 812 of default_pg`; empty: unknown
   double confidence = 0;     ///< 0 .. 1
   std::string why;           ///< the conclusion in a sentence, then the evidence
   std::string next_step;     ///< the first thing to do; empty: nothing would help
 };
 
-/// All that was read of a hung job, and the verdict.
+/// The evidence of a hung job, and the verdict.
 ///
 /// Threads    any
-/// Ownership  a value: copies share what was read
+/// Ownership  a value: copies share the evidence
 class HangReport {
  public:
   [[nodiscard]] const HangVerdict& verdict() const;
@@ -42,10 +42,10 @@ class HangReport {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// Reads what a hung job left and decides which rank caused the hang.
+/// Reads the evidence of a hung job and decides which rank caused the hang.
 ///
 /// paths   files and folders: Flight Recorder dumps, logs, stacks, ncclras reports, .rtrace files
-/// errors  NotFound: no dump and no log.  Corrupt: there are dumps, none of which can be read
+/// errors  NotFound: no dump and no log.  Corrupt: there are dumps, and none of them can be read
 Result<HangReport> examine_hang(const std::vector<std::string>& paths);
 
 }  // namespace ringside

@@ -17,8 +17,8 @@ namespace detail {
 
 /// A value, or the Error that explains why there is none.
 ///
-/// The member names are those of std::expected<T, Error>, which GCC 12 has in C++23 mode only; this
-/// becomes an alias of it later. Reading the absent side is a bug and ends the process.
+/// The member names are those of std::expected<T, Error>, which GCC 12 has in C++23 mode only; later this becomes an
+/// alias of it. Reading the absent side is a bug and ends the process.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -64,14 +64,14 @@ class [[nodiscard]] Result {
   std::variant<T, Error> state_;
 };
 
-/// Done, or the Error that says why not.
+/// Success, or the Error.
 template <>
 class [[nodiscard]] Result<void> {
  public:
   using value_type = void;
   using error_type = Error;
 
-  // Not defaulted: `{}` would set all bytes of the Error that is not there to zero, with each call of each end.
+  // Not defaulted: `{}` would zero the whole unused Error with each call of each end.
   Result() noexcept {}                                 // NOLINT(modernize-use-equals-default)
   Result(Error failed) : error_(std::move(failed)) {}  // NOLINT: implicit
 

@@ -9,7 +9,7 @@
 
 namespace RINGSIDE_API ringside {
 
-/// Names for JobRequest::on: the hosts whose description comes with ringside, in alphabetical order.
+/// Returns the names of the built-in host descriptions, in alphabetical order, for JobRequest::on.
 std::vector<std::string> preset_names();
 
 /// The place of a rank in a tree.
@@ -18,7 +18,7 @@ struct TreePlace {
   std::vector<int> children = {};  ///< the next rank of the chain within the node first
 };
 
-/// What NCCL builds on a job's hardware.
+/// The structures that NCCL builds on a job's hardware.
 struct JobTopology {
   int nodes = 0;
   int ranks = 0;

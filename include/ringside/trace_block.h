@@ -62,7 +62,7 @@ class TraceBlock {
   /// ns, rank >= 0. Readers skip other events.
   [[nodiscard]] bool is_readable(std::size_t i) const;
 
-  /// Event `i`.  shape  i < size(), is_readable(i)
+  /// Returns event `i`.  shape  i < size(), is_readable(i)
   [[nodiscard]] TraceEvent event(std::size_t i) const;
 
   /// Calls visit(const TraceEvent&) for each readable event.

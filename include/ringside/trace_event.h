@@ -11,8 +11,8 @@ namespace RINGSIDE_API ringside {
 enum class EventKind : std::uint8_t {
   Collective = 0,  ///< the whole call on one rank: channel, peers, step and primitive are not set
   Primitive = 1,   ///< one primitive on one chunk
-  /// A further rank that the preceding primitive (of the same rank, channel and step) receives from
-  /// or sends to; the other fields equal those of the primitive.
+  /// A further peer of the preceding primitive (same rank, channel and step); the other fields equal those of the
+  /// primitive.
   Peer = 2,
   /// Time in which the rank's GPU ran other kernels, as context for its calls. Only times, rank,
   /// communicator and channel (kComputeChannel) are set.

@@ -11,7 +11,7 @@
 
 namespace RINGSIDE_API ringside {
 
-/// What export_perfetto() has written.
+/// Counts of what export_perfetto() has written.
 struct PerfettoCounts {
   std::uint64_t events = 0;
   std::uint64_t arrows = 0;            ///< arrows from a send to the matching receive
@@ -29,10 +29,10 @@ struct PerfettoCounts {
 Result<PerfettoCounts> export_perfetto(const TraceFile& file, std::ostream& out,
                                        const std::function<void(double)>& on_progress = {});
 
-/// What export_html() has written.
+/// Counts of what export_html() has written.
 struct HtmlCounts {
   std::uint64_t events = 0;
-  std::uint64_t bytes = 0;  ///< of the page
+  std::uint64_t bytes = 0;  ///< size of the page
 };
 
 /// Writes the trace as one page that plays it in a browser: timeline, topology, chunks. Nothing is loaded from elsewhere.

@@ -29,7 +29,7 @@ struct TraceInfo {
   std::vector<std::pair<std::string, std::string>> values;  ///< further (key, value) pairs
 };
 
-/// Key of `values`: time in ns of the clock; calls that end at it never ended, as the job hung.
+/// Key of `values`: time in ns of the clock. Calls that end at this time never ended, because the job hung.
 inline constexpr const char* kNeverEnded = "stuck_ns";
 
 /// Keys of `values`: the name and the number of ranks of each group of ranks, with `; ` between them.

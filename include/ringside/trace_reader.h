@@ -15,16 +15,16 @@
 
 namespace RINGSIDE_API ringside {
 
-/// The content of an .rtrace file, and the parts of it that cannot be read.
+/// The content of an .rtrace file, and its unreadable parts.
 struct TraceCounts {
   std::uint64_t blocks = 0;             ///< blocks of events
   std::uint64_t events = 0;             ///< readable events
   std::uint64_t unreadable_events = 0;  ///< see TraceBlock::is_readable()
-  std::uint64_t processes = 0;          ///< processes that have introduced themselves
-  /// Complete blocks of a type that only a newer ringside knows.
+  std::uint64_t processes = 0;          ///< processes that wrote their TraceInfo
+  /// Complete blocks of a type that only a newer ringside writes.
   std::uint64_t unknown_blocks = 0;
   std::uint64_t malformed_blocks = 0;  ///< blocks with a valid checksum that violate the schema
-  std::uint64_t skipped_bytes = 0;     ///< bytes between complete blocks, and behind the last one
+  std::uint64_t skipped_bytes = 0;     ///< bytes between complete blocks, and after the last one
   /// The file ends within a block: a process was killed, or the disk was full.
   bool is_torn_at_end = false;
 };
@@ -37,17 +37,19 @@ struct TraceCounts {
 /// Ownership  owns the mapping; the file may grow meanwhile, but must not be truncated
 class TraceFile {
  public:
-  /// errors  NotFound: no such file.  Corrupt: not an .rtrace file, or of a newer version.
-  ///         System: it cannot be read.  InvalidArgument: a directory or a pipe.
+  /// errors  NotFound: no such file.  Corrupt: not an .rtrace file, or written in a newer version.  System: it cannot
+  ///         be read.  InvalidArgument: a directory or a pipe.
   static Result<TraceFile> open(const std::string& path);
   /// Opens only the first bytes of a longer file, to show them while the rest is read. Events have
   /// the same numbers as in the whole file. The block that is cut does not count as torn.
+  /// errors  as open()
   static Result<TraceFile> open_begin(const std::string& path, std::size_t most_bytes);
   /// Opens the whole file after open_begin(), in the same mapping. For any other object it parses
   /// the file again.
   [[nodiscard]] TraceFile whole() const;
 
   /// Parses bytes in memory, which must outlive the result.  name  for messages
+  /// errors  Corrupt: not an .rtrace file, or written in a newer version
   static Result<TraceFile> parse(std::span<const std::byte> bytes, const std::string& name);
 
   /// Returns the processes in the order of their introductions: the creator first. At most 4096 are
@@ -56,8 +58,8 @@ class TraceFile {
   [[nodiscard]] const TraceCounts& counts() const { return counts_; }
   [[nodiscard]] std::size_t size_bytes() const { return bytes_.size(); }
 
-  /// Returns the number of event blocks. They are in the order of the file; those of one lane are
-  /// in the order recorded.
+  /// Returns the number of event blocks. Blocks are in the order of the file; those of one lane are in recording
+  /// order.
   [[nodiscard]] std::size_t block_count() const { return blocks_.size(); }
   [[nodiscard]] TraceBlock block(std::size_t index) const;  ///< shape  index < block_count()
 

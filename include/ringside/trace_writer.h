@@ -25,8 +25,8 @@ class TraceWriter {
 
   void write(const TraceEvent& event);
 
-  /// Writes what is still buffered.
-  /// errors  System: the disk took no more, and events were lost
+  /// Writes buffered events.
+  /// errors  System: the disk is full, and events were lost
   Status flush();
 
  private:

@@ -10,38 +10,39 @@
 
 namespace RINGSIDE_API ringside {
 
-/// "Which algorithm and protocol does NCCL choose for this collective on that job?"
+/// The question "Which algorithm and protocol does NCCL choose for this collective on that job?"
 struct TuningRequest {
   JobRequest job;
   Collective collective = Collective::AllReduce;
-  std::vector<Bytes> sizes;  ///< of the larger of one rank's buffers, as nccl-tests counts
+  std::vector<Bytes> sizes;  ///< bytes of the larger of one rank's buffers, as in nccl-tests
   DataType type = DataType::Float32;
   RedOp op = RedOp::Sum;
 };
 
-/// A pair that NCCL can take, and the time that its model predicts.
+/// An algorithm and protocol that NCCL can use, with the time that its model predicts.
 struct TuningCandidate {
   Algorithm algorithm = Algorithm::Ring;
   Protocol protocol = Protocol::Simple;
   Seconds predicted{};
 };
 
-/// How NCCL does the collective in one size.
+/// NCCL's choice for one size.
 struct TuningAnswer {
   Bytes bytes;
   Algorithm algorithm = Algorithm::Ring;
   Protocol protocol = Protocol::Simple;
   int channels = 0;
-  int threads = 0;  ///< of a block
+  int threads = 0;  ///< threads of a block
   Bytes chunk;      ///< on the first channel
   Seconds predicted{};
-  std::vector<TuningCandidate> candidates =
-      {};  ///< in NCCL's order; the chosen pair is one of them
+  /// In NCCL's order; the chosen pair is one of them
+  std::vector<TuningCandidate> candidates = {};
 };
 
-/// returns  an answer for each size, in the order of the request
-/// errors   as load_topology(); InvalidArgument: the settings leave no algorithm.  Unsupported: a collective that NCCL makes of
-///          sends and receives
+/// Returns NCCL's choice for each size.
+/// returns  one answer per size, in the order of the request
+/// errors   as load_topology(); InvalidArgument: the settings leave no algorithm.  Unsupported: a collective that NCCL
+///          runs as sends and receives
 Result<std::vector<TuningAnswer>> choose_algorithms(const TuningRequest& request);
 
 }  // namespace ringside

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-/// The words of the field that cross every folder: what is called, how, and on which data. Their names and the
-/// parsing of them: vocabulary.h. Values are NCCL's indices where NCCL has one (ties in its cost table go to the lowest).
+/// The field's words that all folders use: operations, algorithms, protocols and data types. Names and parsing are in
+/// vocabulary.h. Values are NCCL's indices if NCCL has one (ties in its cost table go to the lowest).
 namespace RINGSIDE_API ringside {
 
 enum class Collective : std::uint8_t {
@@ -31,7 +31,7 @@ enum class Algorithm : std::uint8_t {
   Nvls = 4,
   NvlsTree = 5,
   Pat = 6,
-  // Not of NCCL, whose tables end before them.
+  // Not in NCCL, whose tables end before these.
   OneShot = 7,
   TwoShot = 8,
 };
@@ -59,13 +59,13 @@ enum class RedOp : std::uint8_t {
   Max = 2,
   Min = 3,
   Avg = 4,
-  PreMulSum = 5,  ///< each rank's input times a number of its own, then the sum
+  PreMulSum = 5,  ///< multiplies each rank's input by the rank's own factor, then sums
 };
 
-/// One step of an algorithm: what a rank does with one chunk.
+/// One step of an algorithm on one chunk.
 /// source  NCCL's device primitives; recv_reduce_copy_send is NCCL's recvReduceCopySend
 enum class Primitive : std::uint8_t {
-  Copy = 0,  ///< own input to own output: the whole of a collective among one rank
+  Copy = 0,  ///< copies own input to own output: the whole collective if there is one rank
   Send = 1,
   CopySend = 2,
   Recv = 3,
@@ -73,7 +73,7 @@ enum class Primitive : std::uint8_t {
   RecvReduceSend = 5,
   RecvReduceCopy = 6,
   RecvReduceCopySend = 7,
-  RecvSend = 8,  ///< passes on what arrives, keeping nothing: next to a switch or a network
+  RecvSend = 8,  ///< passes received data on without storing it: next to a switch or a network
 };
 
 }  // namespace ringside

@@ -24,33 +24,34 @@
 namespace ringside {
 namespace {
 
-/// One strand of a task: it runs the task's steps.
+/// One strand of a task: it executes the task's steps.
 struct EventStrand {
   enum class Phase : std::uint8_t { Begin, Await, Acquire, Post, Drain, Done };
 
   EventTask* task = nullptr;
   Phase phase = Phase::Begin;
-  std::int32_t port = 0;  ///< of the phase: those below it are through
+  std::int32_t port = 0;  ///< next port of the phase; lower ports are done
   ProgramCursor at;
   std::int64_t count = 0;  ///< elements of the step's chunk
-  std::int64_t left = 0;   ///< of those, not yet begun
-  std::int64_t slice = 0;  ///< elements that are under way
-  double begin = 0;        ///< of the step
-  double now = 0;  ///< its own clock: ahead of the simulation's where nothing shared is touched
-  std::vector<std::int32_t> sends = {};  ///< LineEnds that it sends by
+  std::int64_t left = 0;   ///< elements that have not started yet
+  std::int64_t slice = 0;  ///< elements in flight
+  double begin = 0;        ///< start time of the step
+  /// The strand's own clock; ahead of the simulation's clock while the strand uses no shared links
+  double now = 0;
+  std::vector<std::int32_t> sends = {};  ///< indices of the LineEnds that it sends on
 };
 
-/// A step that was taken, for the trace.
+/// An executed step, for the trace.
 struct Traced {
   EventTask* task;
   Step step;
   std::int64_t loop;
   double begin, end;
-  std::int64_t first = 0;   ///< of the chunk's elements, of a slice
-  std::int64_t count = -1;  ///< of a slice; -1: the whole chunk
+  std::int64_t first = 0;   ///< first element of a slice within the chunk
+  std::int64_t count = -1;  ///< elements of a slice; -1: the whole chunk
 };
 
-/// Keeps the first error of a recorder's sink: the recorder itself goes on after an error.
+/// Keeps the first error of a recorder's sink, because the recorder itself continues after an error.
 struct KeptStatus : TraceSink {
   explicit KeptStatus(TraceSink& into) : sink(into) {}
   Status write(std::span<const std::byte> block) override {
@@ -130,7 +131,8 @@ class EventEngine {
     return all;
   }
 
-  /// The chunk to be sent, or expected. Empty in a folded job: the tasks that one represents have other chunk numbers.
+  /// Returns the chunk that is sent or expected. Empty in a folded job, because the tasks that one task represents
+  /// have other chunk numbers.
   [[nodiscard]] EventMessage message_of(const EventStrand& s) const {
     if (job_.is_folded) return {};
     return {s.task->task.map.piece_of(s.at.loop()), s.at.step().chunk};
@@ -183,7 +185,7 @@ class EventEngine {
     ready_.push_back(std::exchange(end.waiter, -1));
   }
 
-  /// Takes steps until the strand waits, or is through.
+  /// Executes steps until the strand must wait or is done.
   void go(std::int32_t id) {
     EventStrand& s = strands_[static_cast<std::size_t>(id)];
     for (;;) {
@@ -231,7 +233,8 @@ class EventEngine {
     }
   }
 
-  /// Loads the step that is due. returns  false: all loops are through
+  /// Loads the next step.
+  /// returns  false: all loops are done
   bool next_step(EventStrand& s) {
     const Program& program = s.task->program();
     if (!s.at.load(program, s.task->steps_of.turned, std::min(program.loops, loops_))) return false;
@@ -241,7 +244,7 @@ class EventEngine {
     return true;
   }
 
-  /// What the trace gets of a step that was taken, or of its slice.
+  /// Records an executed step, or its slice, for the trace.
   void note(EventStrand& s) {
     Traced& one = traced_.emplace_back(s.task, s.at.step(), s.at.loop(), s.begin, s.now);
     if (!request_.traces_slices || s.count == 0) return;
@@ -265,8 +268,8 @@ class EventEngine {
     s.at.pass(s.task->program());
   }
 
-  /// Calls visit(end) for each port of the set from s.port on. returns  false: a visit returned it, and is made
-  /// again when the strand goes on
+  /// Calls visit(end) for each port of the set from s.port on.
+  /// returns  false: a visit returned false; it is repeated when the strand continues
   template <typename Visit>
   bool for_each_end(EventStrand& s, const std::vector<std::int32_t>& ends, Ports ports,
                     const Visit& visit) {
@@ -332,7 +335,7 @@ class EventEngine {
     return for_each_end(s, s.task->send, s.at.step().to, [&](LineEnd& end) {
       EventLine& line = line_of(end);
       if (!line.is_group) {
-        // One message at a time: its sender waits until the last one has crossed.
+        // A line carries one message at a time: its sender waits until the previous message has arrived.
         if (line.carried < end.count) {
           end.waiter = id;
           return false;
@@ -360,7 +363,7 @@ class EventEngine {
     });
   }
 
-  /// Starts what can start on the line.
+  /// Starts every transfer that can start on the line.
   void carry(EventLine& line) {
     while (!line.is_carrying && line.carried < line.posted) {
       EventLine::Slot& slot = line.slot(line.carried);
@@ -425,7 +428,7 @@ class EventEngine {
     report_at_ = steps_ + std::max<std::int64_t>(1, all_steps_ / kTimes);
   }
 
-  /// Strands ran ahead of each other: in the order of time now, and each rank's steps numbered by it.
+  /// Strands ran ahead of each other, so events are sorted by time and each rank's steps are numbered in that order.
   Status write_trace() {
     if (request_.trace == nullptr) return {};
     std::ranges::stable_sort(traced_, {}, &Traced::end);
@@ -531,9 +534,9 @@ class EventEngine {
   EventJob job_;
   const Slices slices_;
   std::unique_ptr<FairShare> share_;
-  std::int64_t loops_ = 0;  ///< of each task at most
-  int capacity_ = 1;        ///< messages that a line holds
-  double per_element_ = 1;  ///< bytes on the wire
+  std::int64_t loops_ = 0;  ///< maximum per task
+  int capacity_ = 1;        ///< maximum messages in a line
+  double per_element_ = 1;  ///< bytes on the wire per element
   std::vector<EventStrand> strands_;
   std::vector<std::int32_t> ready_, running_;
   std::priority_queue<Alarm> alarms_;
@@ -542,9 +545,9 @@ class EventEngine {
   std::size_t done_ = 0;
   std::int64_t steps_ = 0;
   std::int64_t all_steps_ = 0;
-  std::int64_t report_at_ = INT64_MAX;  ///< steps
+  std::int64_t report_at_ = INT64_MAX;  ///< number of steps at which to report progress next
   std::vector<Traced> traced_;
-  std::vector<LineSpan> spans_;  ///< by line; empty: not recorded
+  std::vector<LineSpan> spans_;  ///< [line]; empty: not recorded
   std::optional<LineTimes> times_;
   std::string mismatch_;
 };
@@ -567,7 +570,8 @@ Result<SimResult> simulate_events(const SimRequest& request) {
     return result;
   };
   RINGSIDE_TRY(EventJob job, wire_events(request));
-  // A trace has each rank's steps, and in a deadlock the ranks that wait for each other are searched among all.
+  // A folded job cannot be traced, because a trace contains each rank's steps. In a deadlock, the ranks that wait for
+  // each other are searched among all ranks.
   if (request.trace == nullptr && do_chunks_fit(job)) {
     if (std::optional<EventJob> folded = fold(job)) {
       auto result = EventEngine(request, *std::move(folded)).run();

@@ -7,7 +7,7 @@
 namespace ringside {
 namespace {
 
-// Two flows end together, or two links are as narrow, when they differ by rounding alone.
+// Relative difference below which two ends of flows, or two link rates, count as equal.
 constexpr double kRounding = 1e-12;
 
 }  // namespace
@@ -41,7 +41,7 @@ double FairShare::next() {
 void FairShare::advance(double time, const std::function<void(std::uint32_t)>& done) {
   RINGSIDE_ASSERT(clock_ <= time && time <= next(), "the clock goes from {} to {}", clock_, time);
   clock_ = time;
-  // Whatever these flows make way for begins now: the rates until now were the ones that are known.
+  // Flows that start when others end start now: up to this time the known rates applied.
   while (!ends_.empty() && ends_.top().time <= time) {
     const End end = ends_.top();
     ends_.pop();
@@ -58,11 +58,11 @@ void FairShare::advance(double time, const std::function<void(std::uint32_t)>& d
       one.flows.pop();
       done(tag);
     }
-    if (one.flows.empty()) one.work = one.rate = 0;  // sums that begin anew stay exact
+    if (one.flows.empty()) one.work = one.rate = 0;  // starting from 0 keeps the sums exact
   }
 }
 
-/// The path, and all that share links with it, through others that are in use.
+/// Marks the path, and all paths that share links with it, directly or through other used links.
 void FairShare::mark(int path) {
   if (path_at(path).is_marked) return;
   path_at(path).is_marked = true;
@@ -101,7 +101,8 @@ void FairShare::share_out() {
   marked_links_.clear();
 }
 
-/// The links with the least for each flow settle the rates of theirs; then those with the least of what is left.
+/// Max-min fair sharing: the links with the smallest share per flow determine the rates of their flows; then the same
+/// for the remaining links and rates.
 void FairShare::fill() {
   for (const int number : marked_links_) {
     link_at(number).left = link_at(number).rate;
@@ -143,7 +144,7 @@ void FairShare::fill() {
   }
 }
 
-/// (A path that goes on as it did is foreseen already.)
+/// Computes when the path's flow ends, unless its rate is unchanged.
 void FairShare::foresee(int path) {
   Path& one = path_at(path);
   const bool is_as_it_was = !one.flows.empty() && one.foreseen_rate == one.rate &&

@@ -63,14 +63,14 @@ class FairShare {
     bool is_open = false;  ///< only in share_out(): the path has no rate yet
   };
   struct Link {
-    double rate;
+    double rate;  ///< bytes/s
     std::vector<int> paths = {};
     bool is_marked = false;
     double left = 0;           ///< only in share_out(): rate not yet assigned
     std::int64_t sharers = 0;  ///< only in share_out(): flows without a rate
   };
   struct End {
-    double time;
+    double time;  ///< s, of the object's clock
     int path;
     std::uint32_t version;
     friend bool operator<(const End& a, const End& b) {

@@ -16,7 +16,7 @@ namespace {
 
 using Colour = std::uint64_t;
 
-/// A sequence: order counts.
+/// Hash of a sequence: order matters.
 class Sequence {
  public:
   template <typename Value>
@@ -34,7 +34,7 @@ class Sequence {
   Colour colour_ = 1;
 };
 
-/// A multiset: order does not.
+/// Hash of a multiset: order does not matter.
 class Heap {
  public:
   void add(Colour colour) { sum_ += mixed_with(0, colour); }
@@ -44,11 +44,11 @@ class Heap {
   Colour sum_ = 0;
 };
 
-/// Chunk numbers one after the other, as runs of even strides: the longest that begin where the one before ends, so
-/// equal sequences have equal runs however they were recorded.
+/// Hash of a sequence of chunk numbers. It stores maximal runs of equal stride, so equal sequences have equal hashes
+/// however they were recorded.
 class ChunkSequence {
  public:
-  /// first, first + stride, .. modulo `modulus`: `repeat` of them
+  /// Adds first, first + stride, .. modulo `modulus`: `repeat` numbers.
   void add(std::int32_t first, std::int32_t stride, std::int32_t repeat, std::int32_t modulus) {
     if (repeat_ == 1 && repeat > 0) {
       stride_ = (first - last_ + modulus) % modulus;
@@ -74,7 +74,7 @@ class ChunkSequence {
     repeat_ = repeat;
   }
 
-  /// How often all that comes again.
+  /// Adds how often the whole sequence repeats.
   void repeats(std::int64_t loops, int turns) { told_.add(loops).add(turns); }
 
   [[nodiscard]] Colour colour() const {
@@ -95,16 +95,17 @@ class ChunkSequence {
   }
 
   Sequence told_;
-  std::int32_t first_ = 0, stride_ = 0, last_ = 0, repeat_ = 0;  ///< of the run that may go on
+  std::int32_t first_ = 0, stride_ = 0, last_ = 0,
+               repeat_ = 0;  ///< the current run, which may continue
 };
 
-constexpr std::int64_t kMostCounts =
-    1 << 24;  // beyond it, looking at each takes longer than it saves
+// For larger jobs, visiting each task takes longer than folding saves.
+constexpr std::int64_t kMostCounts = 1 << 24;
 
-constexpr double kLittle =
-    1e-3;  // of a call's elements: chunks that differ by no more in all count as alike
+// Chunks of a call whose elements differ by at most this share count as equal.
+constexpr double kLittle = 1e-3;
 
-/// What the length of each loop's first chunk depends on.
+/// Returns the values that determine the length of each loop's first chunk.
 std::array<std::int64_t, 9> lengths_of(const ChunkRule& rule) {
   return {static_cast<std::int64_t>(rule.collective),
           rule.part.count,
@@ -117,12 +118,13 @@ std::array<std::int64_t, 9> lengths_of(const ChunkRule& rule) {
           static_cast<std::int64_t>(rule.shrinks)};
 }
 
-/// Whether blocks or transfers have lengths of their own, each.
+/// Returns whether blocks or transfers have individual lengths.
 bool has_own_lengths(const ChunkMap& map) {
   return is_point_to_point(map.rule().collective) || !map.parts().empty();
 }
 
-/// The chunks of each loop have as many elements, or nearly: of equal slices only the last ones can be shorter.
+/// Returns whether the chunks of each loop have equal or nearly equal element counts: of equal slices only the last
+/// ones can be shorter.
 bool is_even(const ChunkMap& map) {
   if (has_own_lengths(map)) return false;
   if (map.rule().collective != Collective::AllReduce) return true;
@@ -138,7 +140,7 @@ bool is_even(const ChunkMap& map) {
   return static_cast<double>(lacking) <= kLittle * static_cast<double>(all);
 }
 
-/// What a task does, but for which chunks: these have sizes.
+/// Returns the task's colour: what it does, apart from chunk numbers, because chunks have sizes.
 std::optional<Colour> colour_of(const EventTask& task, bool even, std::int64_t& counts) {
   const Program& program = task.program();
   Sequence all;
@@ -166,8 +168,8 @@ std::optional<Colour> colour_of(const EventTask& task, bool even, std::int64_t& 
   return all.colour();
 }
 
-/// Ports that each step takes together are of one kind, named by the first of them: it makes no difference which of
-/// them a line comes to.
+/// Groups the ports that each step uses together. A group is named by its first port, because it makes no difference
+/// which of its ports a line uses.
 std::vector<int> port_kinds(const Program& program, std::size_t ports, bool sends) {
   std::vector<Sequence> steps(ports);
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
@@ -222,8 +224,8 @@ class Folding {
  private:
   static std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
 
-  /// each_is_even  a loop's chunks count as the first of them, if they have no lengths of their own
-  /// returns       false: nothing can be found alike
+  /// each_is_even  a loop's chunks count as equal to its first chunk unless they have individual lengths
+  /// returns       false: no tasks can be equal
   bool begin(bool each_is_even) {
     std::map<std::array<std::int64_t, 9>, bool> known;
     const auto is_task_even = [&](const EventTask& task) {
@@ -240,7 +242,7 @@ class Folding {
       if (!colour) return false;
       tasks_.push_back(*colour);
     }
-    // Which task, and by which port, an end is of.
+    // Finds the task and the port of each end.
     owners_.resize(job_.ends.size());
     for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
       const auto own = [&](const std::vector<std::int32_t>& ends, const std::vector<int>& kinds) {
@@ -266,7 +268,8 @@ class Folding {
     return all.colour();
   }
 
-  /// Until no more kinds are distinguished. returns  false: one time `goes_on` did not hold
+  /// Refines until the number of colours no longer grows.
+  /// returns  false: `goes_on` returned false once
   template <typename GoesOn>
   bool refine_while(const GoesOn& goes_on) {
     for (std::size_t kinds = 0;;) {
@@ -278,7 +281,7 @@ class Folding {
     }
   }
 
-  /// Each colour takes in those of what it touches.
+  /// Combines each colour with the colours of everything that it touches.
   void refine() {
     for (std::size_t i = 0; i < job_.lines.size(); ++i) {
       const EventLine& line = job_.lines[i];
@@ -331,11 +334,11 @@ class Folding {
     return all;
   }
 
-  /// Numbers of the classes in the order of their colours.
+  /// The classes, numbered in the order of their colours.
   struct Classes {
-    std::vector<std::int32_t> of = {};      ///< by member
-    std::vector<std::size_t> first = {};    ///< by class
-    std::vector<std::int64_t> copies = {};  ///< by class
+    std::vector<std::int32_t> of = {};      ///< [member]: its class
+    std::vector<std::size_t> first = {};    ///< [class]: its first member
+    std::vector<std::int64_t> copies = {};  ///< [class]: number of members
   };
 
   static Classes classes_of(const std::vector<Colour>& colours) {
@@ -384,7 +387,7 @@ class Folding {
         const std::int32_t link = links.of[at(use.link)];
         const bool is_there = std::ranges::any_of(
             line.uses, [&](const LinkUse& other) { return other.link == link; });
-        // Of several like links of a way each is as narrow as the others.
+        // If a route uses several equal links, each has the same rate.
         if (!is_there) line.uses.push_back({link, users[at(link)].at(number)});
       }
       out.lines.push_back(std::move(line));
@@ -398,7 +401,7 @@ class Folding {
     return out;
   }
 
-  /// How many lines of each kind one link of each kind carries.
+  /// Returns how many lines of each kind one link of each kind carries.
   [[nodiscard]] std::vector<std::map<std::int32_t, int>> users_of(const Classes& lines,
                                                                   const Classes& links) const {
     std::vector<bool> is_first(job_.links.size());
@@ -412,8 +415,8 @@ class Folding {
     return users;
   }
 
-  /// Ends for a task that represents others, on the lines that represent theirs. Where like lines come to several of
-  /// its ports, the one for them all has an end at each.
+  /// Adds the ends of a task that represents others, on the representing lines. If equal lines use several of its
+  /// ports, the one representing line has an end at each port.
   void join(const std::vector<std::int32_t>& ends, const Classes& lines, const Classes& tasks,
             bool sends, std::vector<std::int32_t>& mine, EventJob& out) const {
     for (std::size_t port = 0; port < ends.size(); ++port) {
@@ -429,7 +432,7 @@ class Folding {
     }
   }
 
-  /// How many ends of a line are of the same kind of task and port as this one.
+  /// Returns how many ends of the line belong to the same kind of task and port as this end.
   [[nodiscard]] std::int32_t alike_on(std::int32_t line, std::int32_t end, const Classes& tasks,
                                       bool sends) const {
     const auto kind_of = [&](std::int32_t one) {
@@ -444,7 +447,7 @@ class Folding {
   const EventJob& job_;
   bool is_even_ = false;
   std::vector<Colour> tasks_, lines_, links_;
-  std::vector<std::pair<std::size_t, int>> owners_;  ///< task and kind of port, by end
+  std::vector<std::pair<std::size_t, int>> owners_;  ///< [end]: task and kind of port
 };
 
 }  // namespace

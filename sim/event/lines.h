@@ -66,7 +66,7 @@ struct EventLine {
     double bytes = 0;        ///< on the wire
     double ready = 0;        ///< time at which all parts were posted
     double crossed = 0;      ///< time at which its last byte crossed the links; valid once carried
-    double last_taken = 0;
+    double last_taken = 0;   ///< latest time at which a receiver has released it so far
     /// Time at which all receivers had released the slot's previous message, or this one.
     double freed = 0;
   };
@@ -75,8 +75,8 @@ struct EventLine {
   std::int64_t posted = 0;       ///< messages with all parts posted
   std::int64_t carried = 0;
   std::int64_t released = 0;  ///< messages that all receivers have released
-  double last_crossed = 0;
-  double bytes = 0;  ///< on the wire, so far
+  double last_crossed = 0;    ///< Slot::crossed of the message carried last
+  double bytes = 0;           ///< on the wire, so far
 
   Slot& slot(std::int64_t message) { return slots[static_cast<std::size_t>(message % kSlots)]; }
 };

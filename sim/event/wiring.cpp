@@ -13,7 +13,7 @@
 namespace ringside {
 namespace {
 
-/// The ranks that a connection joins, and which of theirs it is.
+/// The two ranks of a connection, and the connection's number between them.
 struct Joined {
   Rank from, to;
   int channel, index;
@@ -66,7 +66,7 @@ class Wiring {
     one.steps_of = book_.of(one.task);
   }
 
-  /// Lines between all ends.
+  /// Connects all ends by lines.
   Status join() {
     for (EventTask& task : job_.tasks) {
       for (const Peer& peer : task.task.send_peers) {
@@ -118,7 +118,7 @@ class Wiring {
                                                     static_cast<std::int32_t>(job_.lines.size()));
     if (!is_new) return place->second;
     SimRoute route = request_.network->route(from, to, channel);
-    if (route.links.empty()) return no_way_between(from, to);
+    if (route.links.empty()) return no_route_between(from, to);
     EventLine& line = job_.lines.emplace_back();
     line.latency = latency_of(request_, route);
     line.efficiency = request_.costs.share[static_cast<std::size_t>(route.slowest)];
@@ -135,7 +135,7 @@ class Wiring {
         groups_.try_emplace({channel, group.id}, static_cast<std::int32_t>(job_.lines.size()));
     if (!is_new) return place->second;
     SimRoute route = request_.network->group_route(group, channel);
-    if (route.links.empty()) return no_way_through_switch(group.senders.front());
+    if (route.links.empty()) return no_route_through_switch(group.senders.front());
     EventLine& line = job_.lines.emplace_back();
     const bool is_network = group.medium == SwitchGroup::Medium::Network;
     const SimCosts& costs = request_.costs;
@@ -169,7 +169,7 @@ class Wiring {
   ProgramBook book_;
   EventJob job_;
   std::unordered_map<Joined, std::int32_t, Joined::Hash> pairs_;
-  std::map<std::pair<int, int>, std::int32_t> groups_;  ///< by channel and id
+  std::map<std::pair<int, int>, std::int32_t> groups_;  ///< by channel and group id
 };
 
 }  // namespace
@@ -194,7 +194,7 @@ EventPaths lay_paths(EventJob& job) {
     for (const LinkUse& use : line.uses) ++users[static_cast<std::size_t>(use.link)];
   }
   EventPaths paths;
-  std::vector<int> number(job.links.size(), -1);  // among the links that are shared
+  std::vector<int> number(job.links.size(), -1);  // index among the shared links; -1: not shared
   std::map<std::vector<LinkUse>, int> known;
   for (EventLine& line : job.lines) {
     const bool is_alone = std::ranges::all_of(line.uses, [&](const LinkUse& use) {

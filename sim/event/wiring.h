@@ -64,6 +64,7 @@ Result<EventJob> wire_events(const SimRequest& request);
 double latency_of(const SimRequest& request, const SimRoute& route);
 
 /// Builds one channel of the call. It leaves EventJob::links and EventLine::uses empty.
+/// errors  as wire_events()
 Result<EventJob> wire_channel(const SimRequest& request, const TaskPlanner& planner, int channel);
 
 }  // namespace ringside

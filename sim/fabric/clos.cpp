@@ -15,28 +15,28 @@ constexpr int kMostPorts = 1024;              // of a switch, in one direction
 constexpr std::int64_t kMostLinks = 1 << 28;  // ids are int
 constexpr double kRounding = 1e-9;            // of quotients that are whole numbers
 enum class Top : std::uint8_t { None, Cores, Pairs };
-enum Way : int { Up = 0, Down = 1 };
+enum Direction : int { Up = 0, Down = 1 };
 
-/// All counts; what follows is arithmetic on them.
+/// The counts of the fabric, from which all numbers of switches and links are computed.
 struct Plan {
   Top top = Top::None;
   bool has_spines = false;
-  int hosts = 0, nics = 0;  ///< nics: of the host with most
+  int hosts = 0, nics = 0;  ///< nics: of the host with the most NICs
   int hosts_per_leaf = 1;
-  int groups = 1;  ///< of hosts that share leaves
+  int groups = 1;  ///< groups of hosts that share leaves
   int rails = 1;   ///< leaves of a group in one plane
   int planes = 1;
   int groups_per_pod = 1;
   int pods = 1;
-  int ups = 0;     ///< a leaf's links up
-  int spines = 0;  ///< of a pod in a plane
-  int tops = 0;    ///< a spine's links up; of pairs: cables from one group to another
+  int ups = 0;     ///< links from a leaf upwards
+  int spines = 0;  ///< spines of a pod in a plane
+  int tops = 0;    ///< links from a spine upwards; with pairs: cables from one group to another
   int nics_of_leaf = 0;
   BytesPerSecond nic, up, core;
 
   [[nodiscard]] int leaves() const { return planes * groups * rails; }
   [[nodiscard]] int leaves_of_pod() const { return groups_per_pod * rails; }
-  /// Of a leaf's links, those to one of its spines.
+  /// Returns the number of links from a leaf to one of its spines.
   [[nodiscard]] int ups_to(int spine) const { return (ups - spine + spines - 1) / spines; }
   [[nodiscard]] std::int64_t ordered_pairs() const {
     return static_cast<std::int64_t>(planes) * pods * (pods - 1);
@@ -100,48 +100,48 @@ class Clos : public Fabric {
   [[nodiscard]] FabricEnd end_of_spine(int plane, int pod, int spine) const;
   [[nodiscard]] FabricEnd end_of_core(int plane, int core) const;
 
-  // Ids.
+  // Link ids.
   [[nodiscard]] int first_up() const { return 2 * plan_.hosts * plan_.nics; }
   [[nodiscard]] int first_top() const { return first_up() + 2 * plan_.leaves() * plan_.ups; }
   [[nodiscard]] int first_trunk() const { return static_cast<int>(plan_.all_links()); }
-  [[nodiscard]] int cable(FabricPort port, Way way) const {
+  [[nodiscard]] int cable(FabricPort port, Direction way) const {
     return 2 * (port.host * plan_.nics + port.nic) + way;
   }
-  [[nodiscard]] int up_link(const Leaf& leaf, int up, Way way) const {
+  [[nodiscard]] int up_link(const Leaf& leaf, int up, Direction way) const {
     return first_up() + 2 * (number(leaf) * plan_.ups + up) + way;
   }
-  [[nodiscard]] int core_link(int plane, int pod, int spine, int top, Way way) const {
+  [[nodiscard]] int core_link(int plane, int pod, int spine, int top, Direction way) const {
     const int spine_number = (plane * plan_.pods + pod) * plan_.spines + spine;
     return first_top() + 2 * (spine_number * plan_.tops + top) + way;
   }
-  /// Of two different groups of a plane.
+  /// Returns the number of the pair of two different groups of a plane.
   [[nodiscard]] int pair(int plane, int from, int to) const {
     return (plane * plan_.pods + from) * (plan_.pods - 1) + (to < from ? to : to - 1);
   }
   [[nodiscard]] int pair_link(int plane, int from, int to, int top) const {
     return first_top() + pair(plane, from, to) * plan_.tops + top;
   }
-  [[nodiscard]] int leaf_trunk(const Leaf& leaf, Way way) const {
+  [[nodiscard]] int leaf_trunk(const Leaf& leaf, Direction way) const {
     return first_trunk() + 2 * number(leaf) + way;
   }
-  [[nodiscard]] int pod_trunk(int plane, int pod, Way way) const {
+  [[nodiscard]] int pod_trunk(int plane, int pod, Direction way) const {
     return first_trunk() + 2 * plan_.leaves() + 2 * (plane * plan_.pods + pod) + way;
   }
   [[nodiscard]] int pair_trunk(int plane, int from, int to) const {
     return first_trunk() + 2 * plan_.leaves() + pair(plane, from, to);
   }
 
-  /// The spine of group `from` that its cable to group `to` is plugged into.
+  /// Returns the spine of group `from` that holds its cable to group `to`.
   [[nodiscard]] int spine_towards(int from, int to, int top) const {
     const int turn = (to - from - 1 + plan_.pods) % plan_.pods;
     return static_cast<int>((static_cast<std::int64_t>(turn) * plan_.tops + top) % plan_.spines);
   }
-  /// One of a leaf's links to a spine.
+  /// Returns one of a leaf's links to a spine.
   [[nodiscard]] int up_to(int spine, std::int64_t choice) const {
     return spine + static_cast<int>(choice % plan_.ups_to(spine)) * plan_.spines;
   }
 
-  /// How many ways there are between two leaves, and one of them.
+  /// Returns the number of paths between two leaves, or one of them.
   [[nodiscard]] std::int64_t count_ways(const Leaf& from, const Leaf& to) const;
   [[nodiscard]] std::vector<int> links_of_way(const Leaf& from, const Leaf& to,
                                               std::int64_t choice) const;
@@ -282,7 +282,7 @@ std::vector<int> Clos::tier_starts() const {
 Fabric::Wire Clos::wire(int id) const {
   Wire one;
   const auto joined = [&](const FabricEnd& below, const FabricEnd& above) {
-    const bool is_up = id % 2 == Up;  // each tier begins at an even number
+    const bool is_up = id % 2 == Up;  // each tier's first id is even
     one.from = is_up ? below : above;
     one.to = is_up ? above : below;
   };
@@ -331,7 +331,7 @@ Fabric::Trunk Clos::trunk(int id) const {
   const int place = id - first_trunk();
   if (place < 2 * plan_.leaves()) {
     const Leaf below = leaf(place / 2);
-    const auto way = static_cast<Way>(place % 2);
+    const auto way = static_cast<Direction>(place % 2);
     const std::string name = end_of_leaf(below).text();
     one.name = way == Up ? name + " -> spines" : "spines -> " + name;
     one.tier = 1;
@@ -344,7 +344,7 @@ Fabric::Trunk Clos::trunk(int id) const {
     const int first = first_top() + rest * plan_.tops;
     const Wire any = wire(first);
     const auto group_of = [&](const FabricEnd& end) {
-      return end.parts[end.count - 2];  // before the spine
+      return end.parts[end.count - 2];  // the element before the spine
     };
     one.name =
         fmt::format("group {} -> group {}", group_of(any.from).number, group_of(any.to).number);
@@ -354,7 +354,7 @@ Fabric::Trunk Clos::trunk(int id) const {
   }
   const int plane = rest / 2 / plan_.pods;
   const int pod = rest / 2 % plan_.pods;
-  const auto way = static_cast<Way>(rest % 2);
+  const auto way = static_cast<Direction>(rest % 2);
   const std::string name =
       plan_.planes > 1 ? fmt::format("rail {} pod {}", plane, pod) : fmt::format("pod {}", pod);
   one.name = way == Up ? name + " -> cores" : "cores -> " + name;
@@ -451,7 +451,7 @@ std::vector<int> Clos::links_of_way(const Leaf& from, const Leaf& to, std::int64
           core_link(from.plane, there, spine, top, Down), up_link(to, up_to(spine, choice), Down)};
 }
 
-/// The flow's own choice; where a link of it is down, one of those that are left.
+/// Returns the path that the flow's hash selects; if one of its links is down, one of the other paths.
 std::vector<int> Clos::static_links(const Leaf& from, const Leaf& to, std::uint64_t flow) const {
   const auto ways = static_cast<std::uint64_t>(count_ways(from, to));
   std::vector<int> links = links_of_way(from, to, static_cast<std::int64_t>(flow % ways));
@@ -459,13 +459,13 @@ std::vector<int> Clos::static_links(const Leaf& from, const Leaf& to, std::uint6
   return links_left(from, to, flow);
 }
 
-/// Chosen switch by switch, among links that are up and lead on.
+/// Selects switch by switch, among links that are up and have a path onwards.
 std::vector<int> Clos::links_left(const Leaf& from, const Leaf& to, std::uint64_t flow) const {
   const auto of = [flow](const std::vector<int>& some, std::uint64_t stage) {
     return some[mixed_with(flow, stage) % some.size()];
   };
   const auto nspines = static_cast<std::size_t>(plan_.spines);
-  std::vector<std::vector<int>> ups(nspines), downs(nspines);  // by spine
+  std::vector<std::vector<int>> ups(nspines), downs(nspines);  // [spine]
   for (int i = 0; i < plan_.ups; ++i) {
     const auto spine = static_cast<std::size_t>(i % plan_.spines);
     if (is_up(up_link(from, i, Up))) ups[spine].push_back(up_link(from, i, Up));
@@ -530,7 +530,7 @@ FabricWay Clos::find_way(FabricPort from, FabricPort to, std::uint64_t flow) con
   if (is_any_down() && !(is_up(out) && is_up(in))) return way;
   if (a == b) return {.links = {out, in}, .switches = 1};
   if (a.plane != b.plane || !plan_.has_spines) return way;
-  // Trunks, too, lead on only where one way of their links is left.
+  // Combined links may also be unusable when their onward links are down.
   const bool needs_search = !is_adaptive() || is_any_down();
   const std::vector<int> found = needs_search ? static_links(a, b, flow) : std::vector<int>{};
   if (needs_search && found.empty()) return way;

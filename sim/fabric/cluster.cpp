@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kGigabyte = 1e9;
 
-/// Rates of a host's NICs, in the order of their device numbers.
+/// Returns the rates of a host's NICs, ordered by device number.
 std::vector<BytesPerSecond> nic_rates(Host host) {
   std::vector<BytesPerSecond> rates;
   for (const HostNetPlace& place : nets_of(host)) {
@@ -30,7 +30,7 @@ std::vector<BytesPerSecond> nic_rates(Host host) {
   return rates;
 }
 
-/// A path next to the cluster's file, if there is such a file; else the word as it is.
+/// Returns a path relative to the cluster file if such a file exists; else the word unchanged.
 std::string source_of(const std::string& word, const std::string& path) {
   std::error_code ignored;
   const std::filesystem::path sibling = std::filesystem::path(path).parent_path() / word;
@@ -64,7 +64,7 @@ Result<ClusterFile> load_cluster_file(const std::string& path,
   return file;
 }
 
-/// One node that the cluster's file describes itself.
+/// Loads nodes that the cluster file describes itself.
 Result<JobHosts> described_hosts(const ClusterFile::Nodes& entry, std::optional<int> domain) {
   RINGSIDE_TRY(DescribedHost described, parse_host_yaml(entry.description, entry.where));
   JobHosts hosts;
@@ -73,8 +73,8 @@ Result<JobHosts> described_hosts(const ClusterFile::Nodes& entry, std::optional<
   return hosts;
 }
 
-/// A port runs at one rate at both its ends.
-/// errors  Corrupt: fabric.nic_rate is not that of the host's NICs
+/// Checks that a port has the same rate at both ends.
+/// errors  Corrupt: fabric.nic_rate differs from the rate of the host's NICs
 Status check_nic_rate(const Cluster& cluster, const Host& host,
                       const std::vector<BytesPerSecond>& nics) {
   constexpr double kAlike = 0.02;
@@ -92,7 +92,7 @@ Status check_nic_rate(const Cluster& cluster, const Host& host,
   return {};
 }
 
-/// The entry of `kinds` that a host of the cluster is of.
+/// Returns the index in `kinds` for a host of the cluster.
 std::size_t kind_of(const std::vector<int>& first_hosts, int host) {
   const auto after = std::ranges::upper_bound(first_hosts, host);
   return static_cast<std::size_t>(after - first_hosts.begin()) - 1;
@@ -120,7 +120,7 @@ Result<Cluster> load_cluster(const std::string& path, const std::vector<ClusterC
     const auto bad = [&](const std::string& what, const std::string& help) {
       return Error{ErrorCode::Corrupt, fmt::format("{}: {}", entry.where, what), help};
     };
-    if (!hosts && !entry.description.empty()) return hosts.error();  // it names the place
+    if (!hosts && !entry.description.empty()) return hosts.error();  // the error names the place
     if (!hosts) return bad(hosts.error().message, hosts.error().help);
     if (hosts->runs.size() != 1) {
       return bad(fmt::format("'{}' is more than one host", entry.source), "give each an entry");
@@ -197,7 +197,7 @@ Result<PlacedHosts> place_job(const Cluster& cluster, std::optional<int> nodes) 
 }
 
 std::vector<int> first_hosts(const Job& job, const PlacedHosts& placed) {
-  std::vector<std::size_t> gpus;  // by run
+  std::vector<std::size_t> gpus;  // [run]
   for (const HostRun& run : placed.hosts.runs) gpus.push_back(gpus_of(run.host).size());
   std::vector<int> domain_of_rank;
   const int each = placed.hosts.hosts_per_nvl_domain;

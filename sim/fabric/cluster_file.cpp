@@ -19,10 +19,11 @@ namespace ringside {
 namespace {
 
 constexpr std::size_t kMostRules = 256;
-constexpr double kLeastLeft = 1e-6;  // of a link that is up
-// What may be listed fits in. Of more, yaml-cpp takes 60 bytes for each before anything can be counted.
+constexpr double kLeastLeft = 1e-6;  // smallest share of its rate that a link that is up can have
+// Longest list of rules. From larger texts, yaml-cpp would allocate 60 bytes per entry before they can be counted.
 constexpr std::size_t kMostText = 1 << 20;
-constexpr std::size_t kMostEntries = 1024;  // of nodes: aliases let a short text be a long list
+// Maximum entries of nodes: aliases let a short text be a long list.
+constexpr std::size_t kMostEntries = 1024;
 constexpr double kMostRatio = 1000;
 constexpr Seconds kMostLatency{1};
 constexpr BytesPerSecond kLeastRate{1e3}, kMostRate{1e15};
@@ -40,7 +41,7 @@ std::optional<double> number_in(const std::string& text) {
   return value;
 }
 
-/// A number that need not be whole.
+/// Reads a number that may have a fraction.
 Result<double> ratio(const YamlMapping& keys, const char* key, double least, double most,
                      const char* example) {
   RINGSIDE_TRY(const std::string text, keys.word(key, example));
@@ -51,7 +52,7 @@ Result<double> ratio(const YamlMapping& keys, const char* key, double least, dou
                   fmt::format("give {:g} to {:g}", least, most));
 }
 
-/// Which of the names a word is.
+/// Returns the index of a word among `names`.
 Result<std::size_t> choice(const YamlMapping& keys, const char* key,
                            std::span<const std::string_view> names) {
   const std::string example(names.front());
@@ -90,7 +91,7 @@ Status read_latency(const YamlMapping& keys, const char* key, Seconds& into) {
   return keys.bad(at, fmt::format("{}: more than a second", key), "such as 0.3us");
 }
 
-/// Values below `key`, of which there may be many.
+/// Returns the list at `key`, which may be long.
 Result<YAML::Node> list_at(const YamlMapping& keys, const char* key, const char* example,
                            std::size_t most) {
   RINGSIDE_TRY(YAML::Node list, keys.find(key, example));
@@ -105,8 +106,8 @@ Result<YAML::Node> list_at(const YamlMapping& keys, const char* key, const char*
   return list;
 }
 
-/// `degraded` says what is left, `background` what is gone.
-/// changes  a list of theirs has lines of its own, which are not the file's
+/// Reads the rules of one key: `degraded` states the share that is left, `background` the share that is used.
+/// changes  rules of another list, whose line numbers are not those of the file
 Status read_rules(const YamlMapping& keys, const char* key, bool is_taken,
                   const std::vector<ClusterChange>& changes, std::vector<LinkRule>& rules) {
   if (!keys.has(key)) return {};
@@ -211,7 +212,7 @@ Result<FabricSettings> read_fabric(const YAML::Node& node, const std::string& wh
   return fabric;
 }
 
-/// `{count: 32, like: dgx-h100, nics: {...}}`: a host/1 in place of the name of one.
+/// Reads `{count: 32, like: dgx-h100, nics: {...}}`: a host description instead of the name of one.
 Result<ClusterFile::Nodes> read_described_nodes(const YamlMapping& root, const YAML::Node& entry) {
   const YamlMapping given{entry, root.where()};
   ClusterFile::Nodes one{.source = "nodes", .where = place_of(root, entry)};
@@ -229,7 +230,7 @@ Result<ClusterFile::Nodes> read_described_nodes(const YamlMapping& root, const Y
   return one;
 }
 
-/// `dgx-h100 x16`
+/// Reads `dgx-h100 x16`.
 Result<std::vector<ClusterFile::Nodes>> read_nodes(const YamlMapping& root) {
   RINGSIDE_TRY(const YAML::Node list, list_at(root, "nodes", "[dgx-h100 x16]", kMostEntries));
   std::vector<ClusterFile::Nodes> nodes;
@@ -266,7 +267,7 @@ Result<std::vector<ClusterFile::Nodes>> read_nodes(const YamlMapping& root) {
   return nodes;
 }
 
-/// `packed`, `scattered`, `scattered 7`, or a list.
+/// Reads `packed`, `scattered`, `scattered 7`, or a list.
 Result<Placement> read_placement(const YamlMapping& root) {
   Placement placement;
   if (!root.has("placement")) return placement;
@@ -309,12 +310,12 @@ Result<Placement> read_placement(const YamlMapping& root) {
 
 Status change(YAML::Node& document, const ClusterChange& one) {
   const auto& [name, value] = one;
-  // A word has no line of its own to be wrong in.
+  // Errors of a word cannot refer to lines of their own.
   const bool is_word = value.empty() || (value.front() != '[' && value.front() != '{');
   const YAML::Node node = is_word ? YAML::Node(value) : YAML::Load(value);
   if (name.starts_with(kFabric)) {
     YAML::Node fabric = document["fabric"];
-    if (!fabric.IsMap()) return {};  // the reader says so
+    if (!fabric.IsMap()) return {};  // the reader reports this error
     fabric[name.substr(kFabric.size())] = node;
     return {};
   }

@@ -11,7 +11,7 @@
 namespace ringside {
 namespace {
 
-/// Whether the pattern's words are those of the end, whatever its numbers.
+/// Returns whether the pattern has the same words as the end, whatever its numbers.
 bool has_words(const std::vector<LinkRule::Part>& pattern, const FabricEnd& end) {
   return pattern.size() == end.count &&
          std::equal(pattern.begin(), pattern.end(), end.parts.begin(),
@@ -20,7 +20,7 @@ bool has_words(const std::vector<LinkRule::Part>& pattern, const FabricEnd& end)
                     });
 }
 
-/// "rail N leaf N"
+/// Returns a text such as "rail N leaf N".
 std::string words_of(const FabricEnd& end) {
   std::string all;
   for (std::size_t i = 0; i < end.count; ++i) {

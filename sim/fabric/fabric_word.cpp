@@ -35,7 +35,7 @@ Result<const FabricKindRow*> kind_of(const std::string& word, std::string_view n
   return bad_word(word, fmt::format("unknown kind of fabric '{}'", name), suggestion(name, names));
 }
 
-/// `2:1` or `2`: what enters a leaf over what leaves it.
+/// Reads the oversubscription `2:1` or `2`: rate into a leaf / rate out of it.
 Result<double> ratio_of(const std::string& word, std::string_view text) {
   double above = 0;
   double below = 1;
@@ -53,7 +53,7 @@ Result<double> ratio_of(const std::string& word, std::string_view text) {
   return bad_word(word, fmt::format("'{}' is no oversubscription", text), kWordExample);
 }
 
-/// The largest number of NICs that a host has.
+/// Returns the largest number of NICs of a host.
 int nics_of(JobHosts& hosts) {
   int most = 1;
   for (HostRun& run : hosts.runs) most = std::max(most, static_cast<int>(nets_of(run.host).size()));
@@ -87,7 +87,7 @@ Result<Cluster> cluster_in_fabric(JobHosts hosts, const std::string& word,
     keys += fmt::format(", hosts_per_pod: {}", hosts_per_leaf * kLeafPorts);
   }
   Cluster cluster;
-  // The nodes are those of `hosts`.
+  // The nodes are taken from `hosts`.
   RINGSIDE_TRY(cluster.file,
                parse_cluster(fmt::format("ringside: cluster/1\nname: hosts\nnodes: [hosts]\n"
                                          "fabric: {{{}}}\n",

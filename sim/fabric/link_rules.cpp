@@ -18,7 +18,7 @@ Error no_pattern(std::string_view text, const std::string& what) {
           "such as 'leaf 3 -> spine 2', 'leaf * <-> spine 2', 'host 5 nic 0 -> leaf 1'"};
 }
 
-/// `leaf 3`, `host 5 nic *`
+/// Parses `leaf 3` or `host 5 nic *`.
 Result<std::vector<LinkRule::Part>> parse_end(std::string_view all, std::string_view text) {
   std::istringstream words{std::string(text)};
   std::vector<LinkRule::Part> parts;

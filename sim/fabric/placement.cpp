@@ -47,7 +47,7 @@ Result<std::vector<int>> place_nodes(const Placement& placement, int nodes, int 
     std::iota(placed.begin(), placed.end(), 0);
   }
   if (placement.kind == Placement::Kind::Scattered) {
-    // source  Fisher and Yates' shuffle, as far as it is needed
+    // source  Fisher and Yates' shuffle, stopped after the wanted number
     for (std::size_t i = 0; i < static_cast<std::size_t>(wanted); ++i) {
       std::swap(placed[i], placed[i + mixed_with(placement.seed, i) % (placed.size() - i)]);
     }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostPartsShown = 32;
 
-/// "400 Gbit/s", "100 to 400 Gbit/s"
+/// Returns "400 Gbit/s" or "100 to 400 Gbit/s".
 std::string rates_text(double least, double most) {
   constexpr double kGigabit = 1e9 / 8;
   const std::string text = fmt::format("{:g} Gbit/s", most / kGigabit);
@@ -37,9 +37,9 @@ class PlatformFabric : public Fabric {
                                    std::uint64_t flow) const override;
 
  private:
-  enum Way : int { Out = 0, In = 1 };
+  enum Direction : int { Out = 0, In = 1 };
   [[nodiscard]] int first_link() const { return 2 * nhosts() * most_nics(); }
-  [[nodiscard]] int cable(FabricPort port, Way way) const {
+  [[nodiscard]] int cable(FabricPort port, Direction way) const {
     return 2 * (port.host * most_nics() + port.nic) + way;
   }
   [[nodiscard]] int zone_of(int host) const {
@@ -107,7 +107,8 @@ FabricWay PlatformFabric::find_way(FabricPort from, FabricPort to, std::uint64_t
   return way;
 }
 
-/// Each host of one half sends to one of the other, all its NICs, each flow at the rate of the link that it shares with most.
+/// Returns the rate if each host of one half sends to one of the other half on all its NICs; each flow gets its share
+/// of its most loaded link.
 BytesPerSecond PlatformFabric::between_halves() const {
   const int half = nhosts() / 2;
   std::vector<double> users(static_cast<std::size_t>(tier_starts().back()));
@@ -138,7 +139,7 @@ FabricShape PlatformFabric::shape() const {
   for (int host = 0; host < nhosts(); ++host) nics.cables += nics_of(host);
   FabricTier links{.name = "link", .rate = {}};
   std::vector<int> hosts_of(platform_.zones.size()), links_of(platform_.zones.size());
-  std::vector<std::pair<double, double>> rates(platform_.zones.size());  // the least, and the most
+  std::vector<std::pair<double, double>> rates(platform_.zones.size());  // lowest and highest rate
   for (int host = 0; host < nhosts(); ++host) ++hosts_of[static_cast<std::size_t>(zone_of(host))];
   for (const PlatformLink& link : platform_.links) {
     const auto zone = static_cast<std::size_t>(link.zone);

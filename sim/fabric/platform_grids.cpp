@@ -9,7 +9,7 @@
 namespace ringside {
 namespace {
 
-enum Way : int { Up = 0, Down = 1 };
+enum Direction : int { Up = 0, Down = 1 };
 enum Size : std::size_t { Groups, Chassis, Blades, Nodes };
 
 int product(const std::vector<int>& of, std::size_t from, std::size_t to) {
@@ -25,9 +25,9 @@ int things_of_level(const PlatformZone& tree, std::size_t level) {
   return product(tree.ups, 0, level) * product(tree.downs, level, tree.downs.size());
 }
 
-/// The link from a thing of `level` to its parent with digit `parent`.
+/// Returns the link from a node of `level` to its parent whose digit is `parent`.
 int tree_link(const PlatformZone& tree, std::size_t level, int child, int parent, int port,
-              Way way) {
+              Direction way) {
   int before = 0;
   for (std::size_t i = 0; i < level; ++i) {
     before += things_of_level(tree, i) * tree.ups[i] * tree.ports[i];
@@ -36,7 +36,7 @@ int tree_link(const PlatformZone& tree, std::size_t level, int child, int parent
   return tree.first_link + number * tree.each + (tree.each == 2 ? way : 0);
 }
 
-/// A thing's number with another value for digit `level`, in the numbering of the next level above, or below.
+/// Replaces one digit of a node's number, in the numbering of the level above or below.
 struct Digits {
   int low, digit, high;
 };
@@ -82,7 +82,7 @@ int next_on(int at, int size, int stride, int by) {
   return at + ((place + by + size) % size - place) * stride;
 }
 
-int torus_link(const PlatformZone& torus, int router, std::size_t axis, Way way) {
+int torus_link(const PlatformZone& torus, int router, std::size_t axis, Direction way) {
   const int number = router * static_cast<int>(torus.sizes.size()) + static_cast<int>(axis);
   return torus.first_link + number * torus.each + (torus.each == 2 ? way : 0);
 }
@@ -94,7 +94,7 @@ std::vector<int> way_in_torus(const PlatformZone& torus, int from, int to) {
     const int size = torus.sizes[axis];
     const int target = to / stride % size, start = from / stride % size;
     const int ahead = (target - start + size) % size;
-    // Where both ways are as long, by the place: as TorusZone::get_local_route.
+    // If both directions are equally long, the position decides, as in TorusZone::get_local_route.
     const bool is_ahead = (target > start && target <= start + size / 2) ||
                           (start > size / 2 && (start + size / 2) % size >= target);
     const int behind = (size - ahead) % size;
@@ -124,7 +124,7 @@ struct Fly {
   int groups, chassis, blades, nodes;
 
   [[nodiscard]] static int pairs(int of) { return of * (of - 1) / 2; }
-  /// The number of a pair, the lower first.
+  /// Returns the number of a pair, the lower member first.
   [[nodiscard]] static int pair(int low, int high, int of) {
     return low * of - low * (low + 1) / 2 + high - low - 1;
   }
@@ -187,7 +187,7 @@ std::vector<int> way_in_dragonfly(const PlatformZone& zone, int from, int to) {
   return links;
 }
 
-/// Writes the entries of links.
+/// Appends the links of one layer.
 class Layer {
  public:
   Layer(Platform& platform, int zone, BytesPerSecond rate, Seconds latency,
@@ -240,7 +240,7 @@ class Layer {
 
 void lay_tree(Layer& layer) {
   const PlatformZone tree = layer.of();
-  int below_all = 0;  // switches of the levels below
+  int below_all = 0;  // switches of all lower levels
   for (std::size_t level = 0; level < tree.downs.size(); ++level) {
     const int children = things_of_level(tree, level);
     const int below = product(tree.ups, 0, level);
@@ -314,7 +314,7 @@ void lay_dragonfly(Layer& layer, const std::vector<int>& multiples) {
 }  // namespace
 
 std::int64_t links_of_grid(const PlatformZone& zone) {
-  // In doubles: what a file asks for may be any number.
+  // Computed as double, because a file may request any number.
   double all = 0;
   if (zone.kind == ZoneKind::FatTree) {
     for (std::size_t level = 0; level < zone.downs.size(); ++level) {

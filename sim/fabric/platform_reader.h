@@ -27,6 +27,7 @@ class PlatformReader {
  public:
   explicit PlatformReader(const std::string& where) { platform_.where = where; }
 
+  /// errors  Corrupt, `where:line: what`, with the fix
   Result<Platform> read(const XmlElement& root);
 
  private:

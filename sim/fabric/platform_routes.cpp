@@ -126,7 +126,7 @@ Status PlatformReader::read_route(const XmlElement& element, int of, bool is_of_
     back.in = there.out;
   }
   if (hop.names.size() == 1 && from != to) join(*hop.names.front(), from, to);
-  if (from == to) return {};  // a loopback: what stays on a host crosses nothing
+  if (from == to) return {};  // traffic within a host uses no link
   RINGSIDE_TRY(add_hop(element, of, from, to, std::move(there), false));
   if (is_both) return add_hop(element, of, to, from, std::move(back), true);
   return {};

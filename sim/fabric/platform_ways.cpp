@@ -6,8 +6,8 @@
 namespace ringside {
 namespace {
 
-constexpr int kMostTurns =
-    100'000;  // of hops between gateways: zones may refer to each other for ever
+// Maximum hops between gateways, because zones may refer to each other endlessly.
+constexpr int kMostTurns = 100'000;
 
 class WaySearch {
  public:
@@ -29,7 +29,8 @@ class WaySearch {
  private:
   struct Meeting {
     int zone = -1, near = -1,
-        far = -1;  ///< the innermost zone that holds both, and what of it does
+        /// The innermost zone that contains both points, and the child of it that contains each
+        far = -1;
   };
 
   [[nodiscard]] const PlatformPoint& point(int number) const {
@@ -50,7 +51,7 @@ class WaySearch {
       a = out(a);
       b = out(b);
     }
-    // One inside the other: nothing of a zone joins them.
+    // If one contains the other, no route of a zone joins them.
     if (depth(a) < 0 || a == b) return {};
     return {point(a).zone, a, b};
   }
@@ -91,11 +92,13 @@ class WaySearch {
     return *hop;
   }
 
-  /// source  Dijkstra, Numer. Math. 1 (1959); of ways with equally many links one that is found first
+  /// Returns a shortest path by number of links; among equal ones, the first found.
+  /// source  Dijkstra, Numer. Math. 1 (1959)
   [[nodiscard]] std::optional<PlatformHop> shortest(const PlatformZone& of, int from, int to) {
     using Entry = std::pair<std::size_t, int>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> next;
-    std::map<int, std::pair<std::size_t, int>> best{{from, {0, from}}};  // links, and whence
+    std::map<int, std::pair<std::size_t, int>> best{
+        {from, {0, from}}};  // number of links, and the predecessor
     next.emplace(0, from);
     while (!next.empty()) {
       const auto [length, at] = next.top();
@@ -120,7 +123,7 @@ class WaySearch {
     std::ranges::reverse(hops);
     PlatformHop whole{.links = {}, .out = hops.front()->out, .in = hops.back()->in};
     for (std::size_t i = 0; i < hops.size(); ++i) {
-      // A zone is crossed from one gateway to the other.
+      // A zone is crossed from its entry gateway to its exit gateway.
       if (i > 0 && hops[i]->out >= 0 && hops[i - 1]->in >= 0 &&
           !search(hops[i - 1]->in, hops[i]->out, whole.links)) {
         return std::nullopt;

@@ -11,7 +11,7 @@ namespace ringside {
 namespace {
 
 constexpr const char* kNodeProperty = "ringside_node";
-constexpr int kMostDepth = 32;  // of zones
+constexpr int kMostDepth = 32;  // nesting depth of zones
 
 }  // namespace
 
@@ -25,7 +25,7 @@ Result<Platform> PlatformReader::read(const XmlElement& root) {
   constexpr std::string_view kInside[] = {"zone", "AS", "cluster", "config"};
   RINGSIDE_TRY(const auto children, root.children(kInside));
   for (const XmlElement& child : children) {
-    if (child.name() == "config") continue;  // of SimGrid's own run
+    if (child.name() == "config") continue;  // configures SimGrid's own run
     if (!platform_.zones.empty()) {
       return child.bad("a second zone on the outside", "put both into a <zone>");
     }

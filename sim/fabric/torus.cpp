@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMostRouters = 65536;
 constexpr std::array<std::string_view, 3> kAxes{"x", "y", "z"};
-enum Way : int { Ahead = 0, Back = 1 };
+enum Direction : int { Ahead = 0, Back = 1 };
 
 class Torus : public Fabric {
  public:
@@ -40,11 +40,11 @@ class Torus : public Fabric {
     return std::accumulate(dims_.begin(), dims_.end(), 1, std::multiplies<>());
   }
   [[nodiscard]] int first_step() const { return 2 * nhosts() * most_nics(); }
-  [[nodiscard]] int cable(FabricPort port, Way way) const {
+  [[nodiscard]] int cable(FabricPort port, Direction way) const {
     return 2 * (port.host * most_nics() + port.nic) + way;
   }
-  /// From a router to the next one along an axis, or back.
-  [[nodiscard]] int step(int router, int axis, Way way) const {
+  /// Returns the link from a router to the next one along an axis, or to the previous one.
+  [[nodiscard]] int step(int router, int axis, Direction way) const {
     return first_step() + 2 * (router * naxes() + axis) + way;
   }
   [[nodiscard]] int stride(int axis) const {
@@ -57,7 +57,7 @@ class Torus : public Fabric {
     return router + (next - at) * stride(axis);
   }
   [[nodiscard]] FabricEnd end_of_router(int router) const;
-  /// directions  bit by axis: back
+  /// directions  bit per axis: 1 means backwards
   [[nodiscard]] std::vector<int> steps(int from, int to, const std::vector<int>& axes,
                                        unsigned directions) const;
   [[nodiscard]] unsigned shortest(int from, int to, std::uint64_t flow) const;
@@ -112,7 +112,7 @@ Fabric::Wire Torus::wire(int id) const {
   joined(end_of_router(router), end_of_router(moved(router, axis, 1)));
   one.rate = rate_;
   one.tier = 1;
-  // A row of two has one cable.
+  // A ring of two has one cable.
   one.is_there = size(axis) > 2 || (size(axis) == 2 && place(router, axis) == 0);
   return one;
 }

@@ -32,13 +32,14 @@ class Joining {
   }
 
  private:
-  /// Channels that are alike: the first of them represents all.
+  /// Channels with equal traffic: the first of them represents all.
   struct Class {
     std::size_t first = 0;
     std::int64_t channels = 0;
-    std::vector<std::vector<int>> crossed = {};  ///< by kind of line: kinds of links, ascending
+    /// [kind of line]: kinds of the crossed links, ascending
+    std::vector<std::vector<int>> crossed = {};
   };
-  /// A kind of line over a kind of link: how many of them are on each.
+  /// Number of lines of each kind on each link of a kind.
   using Users = std::map<std::pair<int, int>, int>;  ///< by class and kind of line
 
   template <typename Visit>
@@ -64,7 +65,8 @@ class Joining {
     return true;
   }
 
-  /// By their rates, and by which lines lie over them: as a sum, which does not depend on the order.
+  /// Distinguishes links by their rates and by the lines that use them. The hash is a sum, so it does not depend on
+  /// the order.
   void distinguish_links() {
     std::vector<std::uint64_t> lines(kind_of_.size());
     for (std::size_t i = 0; i < channels_.size(); ++i) {
@@ -88,7 +90,7 @@ class Joining {
     }
   }
 
-  /// returns  false: lines of one kind in one channel lie over links of different kinds
+  /// returns  false: lines of one kind in one channel use links of different kinds
   bool distinguish_channels() {
     std::map<std::pair<int, std::vector<std::vector<int>>>, int> known;
     std::vector<Class> classes;
@@ -127,7 +129,7 @@ class Joining {
     }
   }
 
-  /// Of links that carry the same lines the narrowest one represents all.
+  /// Among links that carry the same lines, the slowest represents all.
   void merge_links() {
     std::map<Users, int> known;
     for (std::size_t kind = 0; kind < users_.size(); ++kind) {
@@ -141,7 +143,7 @@ class Joining {
     }
   }
 
-  /// The tasks, lines and ends of a class, behind those that are there.
+  /// Appends the tasks, lines and ends of a class.
   void add(std::size_t number) {
     const Class& one = classes_[number];
     const EventJob& shape = channels_[one.first].shape->job;
@@ -170,7 +172,7 @@ class Joining {
         const int link = merged_[static_cast<std::size_t>(crossed)];
         const bool is_there = std::ranges::any_of(
             line.uses, [link](const LinkUse& other) { return other.link == link; });
-        // Of several like links of a way each is as narrow as the others.
+        // If a route uses several equal links, each has the same rate.
         if (!is_there)
           line.uses.push_back({link, users_[static_cast<std::size_t>(crossed)].at(key)});
       }
@@ -182,12 +184,12 @@ class Joining {
   const std::span<const ChannelFlow> channels_;
   const std::function<double(int)>& rate_;
   EventJob job_;
-  std::vector<int> class_of_;  ///< by channel
+  std::vector<int> class_of_;  ///< [channel]
   std::vector<Class> classes_;
-  std::vector<int> kind_of_;           ///< by link; -1: no line lies over it
-  std::vector<std::size_t> first_of_;  ///< by kind of link
-  std::vector<Users> users_;           ///< by kind of link, on each
-  std::vector<int> merged_;            ///< by kind of link: which of the job's it is
+  std::vector<int> kind_of_;           ///< [link]; -1: no line uses it
+  std::vector<std::size_t> first_of_;  ///< [kind of link]
+  std::vector<Users> users_;           ///< [kind of link]: users of each link
+  std::vector<int> merged_;            ///< [kind of link]: link of the job that represents it
 };
 
 }  // namespace

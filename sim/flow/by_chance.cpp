@@ -17,17 +17,19 @@ namespace ringside {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::int64_t kMostSteps =
-    4'000'000;  // of the kinds of a channel: more are not taken one by one
+// Maximum lines of a channel's kinds that are simulated one by one.
+constexpr std::int64_t kMostSteps = 4'000'000;
 constexpr int kMostTurns = 12;
-constexpr double kSettled = 1e-3;  // of a channel's time, what a turn may still change
-constexpr double kSteady = 1e-3;   // of the time that a loop takes, what it may still change by
+// Iteration stops when a channel's time changes by less than this share.
+constexpr double kSettled = 1e-3;
+// Loops count as steady when their time changes by less than this share.
+constexpr double kSteady = 1e-3;
 
-/// Rates of a class's kinds of lines, bytes/s. Those that are alike go at the pace of the slowest: they wait for each
-/// other.
+/// Rates of the kinds of lines of a class, bytes/s. Lines of one kind run at the pace of the slowest, because they
+/// wait for each other.
 using KindRates = std::vector<double>;
 
-/// The same to 9 digits: sums of like parts differ by their order.
+/// Rounds to 9 digits, because sums of equal parts in different orders differ slightly.
 std::vector<std::int64_t> rounded(const KindRates& rates) {
   std::vector<std::int64_t> digits;
   for (const double rate : rates) {
@@ -36,15 +38,16 @@ std::vector<std::int64_t> rounded(const KindRates& rates) {
   return digits;
 }
 
-/// How long one loop of a shape takes alone, and which of its lines are in use when.
+/// Duration of one loop of a shape when it runs alone, and the times at which it uses its lines.
 using Filling = LinesRun;
 
-/// What lines carry of a call, in what time: all of it through full pipes, or what one loop sends through empty ones.
+/// The traffic of a call in one of two states: the whole call through full pipelines, or one loop through empty ones.
 struct Regime {
   bool is_full = true;
-  std::vector<KindRates> rates = {};              ///< by class
-  std::vector<Seconds> times = {};                ///< by class
-  std::vector<std::vector<LineSpan>> spans = {};  ///< by class and kind of line, of empty pipes
+  std::vector<KindRates> rates = {};  ///< [class]
+  std::vector<Seconds> times = {};    ///< [class]
+  /// [class][kind of line]: times at which an empty pipeline uses the line
+  std::vector<std::vector<LineSpan>> spans = {};
 };
 
 class ChanceEngine {
@@ -67,7 +70,7 @@ class ChanceEngine {
   }
 
  private:
-  /// A part of the whole: how long each takes hangs on the fabric, the shares are those of a static one.
+  /// One contribution to the result: its time depends on the fabric, and its shares are those of a static fabric.
   struct Part {
     double from = 0, to = 1;
   };
@@ -84,7 +87,7 @@ class ChanceEngine {
     return shape_of(lines.of_class).bytes[static_cast<std::size_t>(lines.kind)];
   }
 
-  /// What each class gets of the links while all are busy.
+  /// Computes the share of the links that each class gets while all lines are busy.
   void share_links() {
     std::vector<CoupledFlow> flows(kinds_.classes.size());
     for (std::size_t number = 0; number < kinds_.links.size(); ++number) {
@@ -101,13 +104,13 @@ class ChanceEngine {
         flows, [this](int number) { return kinds_.links[static_cast<std::size_t>(number)].rate; });
   }
 
-  /// Lines get rates by how much of the time others use their links; that depends on how long the loops take, and that
-  /// on the rates: so both are computed alternately until they no longer change.
+  /// A line's rate depends on how much of the time others use its links. That depends on the durations of the loops,
+  /// and these depend on the rates. So both are computed alternately until they no longer change.
   Status settle(Regime& regime, const Part& part) {
     const std::size_t classes = kinds_.classes.size();
     regime.times.resize(classes);
     regime.spans.resize(classes);
-    std::vector<double> fair;  // of each link, while all its lines are in use
+    std::vector<double> fair;  // [link]: share while all its lines are busy
     for (const AlikeLinks& link : kinds_.links) {
       int all = 0;
       for (const LinesOver& lines : link.lines) all += lines.count;
@@ -139,7 +142,7 @@ class ChanceEngine {
     return {};
   }
 
-  /// rate_on(link, lines)  what each of the lines gets there
+  /// rate_on(link, lines)  returns the rate of each line on the link
   template <typename RateOn>
   [[nodiscard]] KindRates rates_of(std::size_t of_class, const RateOn& rate_on) const {
     const FlowClass& one = kinds_.classes[of_class];
@@ -181,8 +184,8 @@ class ChanceEngine {
     return all_users;
   }
 
-  /// New rates, where the classes' bytes take the times that they do. Lines that are alike carry something at the same
-  /// times and share the link then; others meet them by chance, or through empty pipes where their spans do.
+  /// Computes new rates from the current times. Lines of one kind carry data at the same times and then share the
+  /// link. Other lines meet them at random, or in empty pipelines when their time spans overlap.
   void use_links(Regime& regime) const {
     const std::vector<LinkUsers> users = users_of_links(regime);
     for (std::size_t i = 0; i < kinds_.classes.size(); ++i) {
@@ -191,7 +194,7 @@ class ChanceEngine {
         const LineSpan own =
             regime.is_full ? LineSpan{} : regime.spans[i][static_cast<std::size_t>(mine.kind)];
         const auto number = static_cast<std::size_t>(&link - kinds_.links.data());
-        const LinkUsers::Company with = users[number].company(shape, mine.kind, own);
+        const LinkUsers::Sharing with = users[number].sharing(shape, mine.kind, own);
         const double fair = link.rate / (with.together + with.others);
         if (!regime.is_full) return fair;
         return std::max(fair, (link.rate - with.elsewhere) / with.together);
@@ -203,7 +206,8 @@ class ChanceEngine {
     }
   }
 
-  /// What the class's bytes take at these rates, without filling and draining; never below what its links need.
+  /// Returns the time of the class's bytes at these rates, without filling and draining; at least the time that its
+  /// links need.
   Result<Seconds> steady_time(std::size_t of_class, const KindRates& rates) {
     const FlowShape& shape = *kinds_.classes[of_class].shape;
     const Seconds least{1 / shares_[of_class]};
@@ -233,10 +237,10 @@ class ChanceEngine {
     return &place->second;
   }
 
-  /// Of the whole call. At most one loop goes through empty pipes and the others follow at the pace of full ones, or of
-  /// the links that they fill. At least the busiest link is never idle between its first message and its last one. Where
-  /// links are what limits, loops fill the gaps that others leave, and the truth lies between the two: halfway is within
-  /// some per cent of the events (tests/sim/flow_test.cpp).
+  /// Returns the time of the whole call. At most one loop runs through empty pipelines; the others follow at the pace
+  /// of full ones, or of the links that they fill. In the other limit, the busiest link is never idle between its
+  /// first and last message. If links are the limit, loops fill the gaps that others leave, and the real time lies
+  /// between the two: the middle is within some per cent of the event simulation (tests/sim/flow_test.cpp).
   Result<Seconds> time_of(std::size_t of_class) {
     const FlowShape& shape = *kinds_.classes[of_class].shape;
     if (shape.loops == 0) return Seconds{};
@@ -251,7 +255,7 @@ class ChanceEngine {
     return most - by_links * by_links * (most - least) / 2;
   }
 
-  /// The longest that a link needs for its bytes, and what one loop takes to come to it and to end after it.
+  /// Returns the longest time that a link needs for its bytes, plus the time of one loop before and after it.
   [[nodiscard]] Seconds without_idling(std::size_t of_class) const {
     Seconds longest{};
     for (const std::vector<int>& crossed : kinds_.classes[of_class].crossed) {
@@ -282,7 +286,7 @@ class ChanceEngine {
     return run_lines(alone, std::move(job), loops);
   }
 
-  /// All loops, or as many as it takes until each more takes as long as the one before.
+  /// Runs all loops, or as many as needed until each further loop takes as long as the one before.
   [[nodiscard]] Result<Seconds> run_whole(const FlowShape& shape, const KindRates& rates) const {
     std::int64_t some = kFirstLoops * shape.turns;
     Seconds before{};
@@ -307,7 +311,7 @@ class ChanceEngine {
   const SimRequest& request_;
   const FlowKinds& kinds_;
   const std::function<void(double)>& on_progress_;
-  std::vector<double> shares_;  ///< by class: of its bytes, in a second
+  std::vector<double> shares_;  ///< [class]: share of its bytes per second
   Regime full_;
   Regime empty_{.is_full = false};
   using ByRates = std::pair<const FlowShape*, std::vector<std::int64_t>>;

@@ -12,12 +12,13 @@
 namespace ringside {
 namespace {
 
-constexpr std::int64_t kMostTasks =
-    1 << 15;  // of all ranks and channels: wired and folded in half a second
-constexpr std::int64_t kMostSharedSteps = 250'000;  // over links that are shared: a second or two
+// Loops of all ranks and channels that can be wired and folded in half a second.
+constexpr std::int64_t kMostTasks = 1 << 15;
+// Steps over shared links that take one or two seconds.
+constexpr std::int64_t kMostSharedSteps = 250'000;
 constexpr std::int32_t kFirstSteps = 128;
 
-/// A job that is folded, and how much there is to do.
+/// A folded job, and the number of its steps.
 class FoldedCall {
  public:
   FoldedCall(const SimRequest& request, EventJob job) : request_(request), job_(std::move(job)) {
@@ -33,7 +34,7 @@ class FoldedCall {
     steps_ = (steps_ + turns_ - 1) / turns_;
     long_ = LongRuns::find(job_);
     if (long_) {
-      // What is left of a loop once its runs are short.
+      // Returns the remaining steps of a loop after long runs were shortened.
       steps_ =
           std::min(steps_, steps_ / long_->length() * 8 * kFirstSteps + std::ssize(job_.tasks));
     }
@@ -53,7 +54,7 @@ class FoldedCall {
   }
 
  private:
-  /// Loops, the last ones by what they have to do.
+  /// Returns the work in loops; the last ones count by their steps.
   [[nodiscard]] double work() const {
     const ChunkMap& map = job_.tasks.front().task.map;
     const auto first = static_cast<double>(map.at(0, 0).count);
@@ -80,7 +81,7 @@ class FoldedCall {
   EventJob job_;
   std::int64_t loops_ = 0;
   int turns_ = 1;
-  std::int64_t steps_ = 0;  ///< in a loop, of all kinds
+  std::int64_t steps_ = 0;  ///< steps of a loop, of all kinds
   std::optional<LongRuns> long_;
 };
 

@@ -14,18 +14,18 @@
 namespace ringside {
 namespace {
 
-constexpr std::int64_t kMostAlone =
-    1 << 17;  // transfers over links that only a host's own ranks share
-constexpr std::int64_t kMostOnFabric = 1 << 12;  // transfers
-constexpr int kBlocks =
-    32;  // of ranks: summed up each by itself, and then in order, so that sums are the same each time
+// Transfers over links that only the ranks of one host share.
+constexpr std::int64_t kMostAlone = 1 << 17;
+constexpr std::int64_t kMostOnFabric = 1 << 12;  // transfers over the fabric
+// Ranks are summed in such blocks, and the blocks in order, so that results are reproducible.
+constexpr int kBlocks = 32;
 
-/// What some ranks' sends add up to.
+/// Sums over the sends of some ranks.
 struct ExchangeSums {
-  std::vector<double> links = {};  ///< bytes on the wire, by link
-  std::vector<double> chains =
-      {};              ///< s, by rank and channel: what it receives, one after the other
-  double longest = 0;  ///< s, of a rank's sends on one channel
+  std::vector<double> links = {};  ///< bytes on the wire, [link]
+  /// s, [rank and channel]: time to receive all messages one after the other
+  std::vector<double> chains = {};
+  double longest = 0;  ///< s, longest time of a rank's sends on one channel
   double latency = 0;
   std::int64_t steps = 0, transfers = 0;
 };
@@ -39,7 +39,7 @@ class ExchangeSummer {
         element_(static_cast<double>(size_of(request.call.type).value) *
                  wire_factor(request.choice.protocol)) {}
 
-  /// Ranks [first, last).
+  /// Adds ranks [first, last).
   Status add(int first, int last, ExchangeSums& sums) const {
     sums.chains.resize(static_cast<std::size_t>(planner_.nranks()) * nchannels());
     for (int rank = first; rank < last; ++rank) {
@@ -77,7 +77,7 @@ class ExchangeSummer {
       if (counts[port] == 0) continue;
       const Rank to = task.send_peers[port].rank;
       const SimRoute route = network_.route(rank, to, channel);
-      if (route.links.empty()) return no_way_between(rank, to);
+      if (route.links.empty()) return no_route_between(rank, to);
       const double bytes = static_cast<double>(counts[port]) * element_ /
                            request_.costs.share[static_cast<std::size_t>(route.slowest)];
       double narrowest = std::numeric_limits<double>::infinity();
@@ -99,7 +99,7 @@ class ExchangeSummer {
   const SimRequest& request_;
   const SimNetwork& network_;
   const TaskPlanner& planner_;
-  const double element_;  ///< bytes on the wire
+  const double element_;  ///< bytes on the wire per element
 };
 
 void add_to(std::vector<double>& all, const std::vector<double>& more) {
@@ -113,7 +113,7 @@ Result<bool> is_large_exchange(const SimRequest& request) {
   RINGSIDE_TRY(const TaskPlanner planner,
                TaskPlanner::make(request.choice, request.channels, request.call));
   const Collective collective = request.choice.collective;
-  // Of gather and scatter the root alone has many transfers.
+  // In gather and scatter, only the root has many transfers.
   const bool is_of_root = collective == Collective::Gather || collective == Collective::Scatter;
   RINGSIDE_TRY(const std::vector<ChannelTask> tasks,
                planner.tasks(is_of_root ? request.call.root : Rank{0}));

@@ -14,8 +14,7 @@ namespace ringside {
 namespace {
 
 constexpr std::int64_t kFewSteps =
-    // Tasks with more steps than this are estimated from their first chunk, if chunks count as
-    // equal.
+    // Tasks with more steps are estimated from their first chunk, if all chunks count as equal.
     1 << 14;
 
 /// The bytes on the wire that a task sends over each of its ports in the whole call.
@@ -100,7 +99,7 @@ FlowShape make_shape(const SimRequest& request, EventJob job) {
       const LineEnd& end = shape.job.ends[static_cast<std::size_t>(task.send[port])];
       const auto number = static_cast<std::size_t>(end.line);
       const EventLine& line = shape.job.lines[number];
-      // Only the first sender of a group counts: together the senders send one message.
+      // Only the first sender of a group counts, because the senders together send one message.
       if (line.senders.front() != task.send[port]) continue;
       shape.bytes[number] = sent.bytes(port) / line.efficiency;
       shape.transfers += sent.messages(port) * line.copies;
@@ -180,7 +179,7 @@ Result<ChannelFlow> FlowShapes::channel_like(const SimRequest& request, const Ta
     const SimRoute route = line.group != nullptr ? network.group_route(*line.group, number)
                                                  : network.route(line.from, line.to, number);
     const EventLine& kind = known.shape->job.lines[static_cast<std::size_t>(known.kinds[i])];
-    // A different route may be slower or longer: then the line is of another kind.
+    // Another route may be slower or longer: then the line is of another kind.
     const bool is_alike = !route.links.empty() &&
                           narrowest(route.links, network, rates) == kind.rate &&
                           (line.group != nullptr || latency_of(request, route) == kind.latency);

@@ -54,6 +54,7 @@ class FlowShapes {
 
   /// Returns a channel that is equivalent to a known one (TaskPlanner::are_alike()). It looks up
   /// routes only, and leaves `ChannelFlow::lines` empty. shape  `known` was returned by channel()
+  /// errors  as wire_channel()
   Result<ChannelFlow> channel_like(const SimRequest& request, const TaskPlanner& planner,
                                    int number, const ChannelFlow& known);
 

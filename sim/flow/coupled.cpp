@@ -7,9 +7,9 @@ namespace ringside {
 namespace {
 
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
-constexpr double kAsNarrow = 1e-12;  // links are as narrow as each other within this
+constexpr double kAsNarrow = 1e-12;  // relative difference below which link rates count as equal
 
-/// A link that is loaded: what is left of it, and what those that still grow load it with.
+/// A loaded link: its remaining rate, and the load of the flows that still grow.
 struct Loaded {
   int link = 0;
   double left = 0;
@@ -78,7 +78,7 @@ std::vector<double> share_coupled(std::span<const CoupledFlow> flows,
         one.growing -= load;
       }
     }
-    // Sums that go down to nothing leave crumbs: they are made anew.
+    // Sums that should reach 0 keep rounding errors, so they are recomputed.
     for (Loaded& link : links) link.growing = 0;
     for (const std::size_t flow : others) {
       for (const auto& [link, load] : flows[flow].loads) {

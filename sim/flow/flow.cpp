@@ -17,9 +17,8 @@
 namespace ringside {
 namespace {
 
-constexpr double kRead = 0.3;  // of the whole: reading the channels
-constexpr double kUneven =
-    1e-3;  // of a channel's data: what is less alike by no more counts as alike
+constexpr double kRead = 0.3;     // share of the progress for reading the channels
+constexpr double kUneven = 1e-3;  // channels whose data differ by at most this share count as equal
 
 class FlowEngine {
  public:
@@ -54,7 +53,8 @@ class FlowEngine {
   }
 
  private:
-  /// While an empty pipe fills, less other traffic shares its links than later: no result may be faster than the links.
+  /// While an empty pipeline fills, less other traffic shares its links than later. So the result is limited to what
+  /// the links permit.
   [[nodiscard]] SimResult finished(SimResult result, Seconds steps) const {
     result.time = request_.costs.launch + std::max(steps, result.busiest);
     result.time = request_.overheads.total(result.time, result.busiest);
@@ -71,8 +71,9 @@ class FlowEngine {
     const TaskPlanner planner = exact.evened(kUneven);
     channels_.resize(static_cast<std::size_t>(request_.choice.nchannels));
     FlowShapes shapes;
-    std::vector<int> firsts;                     // of those that are alike
-    std::vector<std::pair<int, int>> followers;  // each with the one that it is like
+    std::vector<int> firsts;  // first channel of each group of equal channels
+    std::vector<std::pair<int, int>>
+        followers;  // pairs: a channel, and the equal channel that represents it
     for (int number = 0; number < request_.choice.nchannels; ++number) {
       const auto is_like = [&](int first) { return planner.are_alike(first, number); };
       const auto first = std::ranges::find_if(firsts, is_like);
@@ -117,7 +118,7 @@ class FlowEngine {
     for (const AlikeLinks& link : kinds.links) {
       busiest.note(link.links.front(), Seconds{link.load / link.rate});
       if (!request_.wants_loads) continue;
-      // Links that carry the same may well be of different sorts: a GPU's way out and its way in.
+      // Links with equal load may be of different sorts, such as the path out of a GPU and the path into it.
       for (const int id : link.links)
         result.loads.links.push_back({.link = id, .bytes = link.load});
     }

@@ -13,7 +13,7 @@
 namespace ringside {
 namespace {
 
-/// Calls visit(link, kind of line) for each line of the channel that carries bytes, and each link that it lies over.
+/// Calls visit(link, kind of line) for each line of the channel that carries bytes, and each link that it uses.
 template <typename Visit>
 void for_each_use(const ChannelFlow& channel, const Visit& visit) {
   for (std::size_t i = 0; i < channel.kinds.size(); ++i) {
@@ -40,7 +40,7 @@ class Kinds {
   }
 
  private:
-  /// What all links carry; and of which lines it is, as a number that does not depend on their order.
+  /// Sums the load of each link, and a hash of its lines that does not depend on their order.
   void load_links() {
     std::size_t links = 0;
     for (const ChannelFlow& channel : channels_) {
@@ -77,7 +77,7 @@ class Kinds {
     for_each_use(channel, [&](std::size_t link, std::size_t kind) {
       std::vector<int>& list = crossed[kind];
       const int one = kind_of_[link];
-      // Most lines lie over the same kinds of links as the one before.
+      // Most lines use the same kinds of links as the line before.
       if (std::ranges::find(list, one) == list.end()) list.push_back(one);
     });
     for (std::vector<int>& list : crossed) std::ranges::sort(list);
@@ -110,9 +110,9 @@ class Kinds {
   const std::function<double(int)>& rate_;
   const std::size_t first_fabric_;
   FlowKinds kinds_;
-  std::vector<double> loads_;         ///< by link
-  std::vector<std::uint64_t> lines_;  ///< by link
-  std::vector<int> kind_of_;          ///< by link; -1: it carries nothing
+  std::vector<double> loads_;         ///< [link]
+  std::vector<std::uint64_t> lines_;  ///< [link]
+  std::vector<int> kind_of_;          ///< [link]; -1: no load
 };
 
 }  // namespace

@@ -27,8 +27,8 @@ struct LinesOver {
 /// A kind of link: links of one rate that carry the same kinds of lines.
 struct AlikeLinks {
   std::vector<int> links = {};  ///< ids, ascending
-  double rate = 0;
-  double load = 0;  ///< bytes on the wire of the whole call, on each link
+  double rate = 0;              ///< bytes/s
+  double load = 0;              ///< bytes on the wire of the whole call, on each link
   std::vector<LinesOver> lines = {};
 };
 

@@ -18,7 +18,7 @@ bool is_before(const std::pair<const FlowShape*, int>& a,
 }  // namespace
 
 void LinkUsers::Before::add(const LineSpan& span, double weight) {
-  if (span.last <= span.first) return;  // it shares its links with no other flow
+  if (span.last <= span.first) return;  // it shares links with no other flow
   firsts_.push_back({span.first, weight, weight * span.first});
   lasts_.push_back({span.last, weight, weight * span.last});
 }
@@ -72,22 +72,22 @@ LinkUsers::LinkUsers(const std::vector<LinkUser>& users, bool has_spans) : has_s
   before_.sort();
 }
 
-LinkUsers::Company LinkUsers::company(const FlowShape* shape, int kind, const LineSpan& own) const {
+LinkUsers::Sharing LinkUsers::sharing(const FlowShape* shape, int kind, const LineSpan& own) const {
   const auto mine =
       std::ranges::lower_bound(groups_, std::pair{shape, kind}, is_before, [](const Group& group) {
         return std::pair{group.shape, group.kind};
       });
   RINGSIDE_ASSERT(mine != groups_.end() && mine->shape == shape && mine->kind == kind,
                   "no line of kind {} lies over the link", kind);
-  // What is left of a sum without a part of it may lie below 0 by its last digit.
-  Company company{.together = mine->count, .elsewhere = std::max(0.0, use_ - mine->use)};
+  // Subtracting a part from a sum may give a value slightly below 0.
+  Sharing sharing{.together = mine->count, .elsewhere = std::max(0.0, use_ - mine->use)};
   if (!has_spans_) {
-    company.others = std::max(0.0, active_ - mine->active);
+    sharing.others = std::max(0.0, active_ - mine->active);
   } else if (own.last > own.first) {
     const auto met = [&own](const Before& all) { return all.at(own.last) - all.at(own.first); };
-    company.others = std::max(0.0, met(before_) - met(mine->before)) / (own.last - own.first);
+    sharing.others = std::max(0.0, met(before_) - met(mine->before)) / (own.last - own.first);
   }
-  return company;
+  return sharing;
 }
 
 }  // namespace ringside

@@ -20,7 +20,7 @@ struct LinkUser {
   LineSpan span = {};
 };
 
-/// The users of one link, as prefix sums: company() takes logarithmic time. A link of a fabric may
+/// The users of one link, as prefix sums: sharing() takes logarithmic time. A link of a fabric may
 /// have hundreds of users.
 class LinkUsers {
  public:
@@ -28,12 +28,12 @@ class LinkUsers {
   LinkUsers(const std::vector<LinkUser>& users, bool has_spans);
 
   /// The lines that a user meets on the link.
-  struct Company {
+  struct Sharing {
     double together = 0;   ///< lines of its own kind, itself included
     double others = 0;     ///< mean number of lines of other kinds while it uses the link
     double elsewhere = 0;  ///< rate of the lines of other kinds, bytes/s
   };
-  [[nodiscard]] Company company(const FlowShape* shape, int kind, const LineSpan& own) const;
+  [[nodiscard]] Sharing sharing(const FlowShape* shape, int kind, const LineSpan& own) const;
 
  private:
   /// Weighted spans, with the sum of the parts that lie before a moment.
@@ -45,7 +45,7 @@ class LinkUsers {
 
    private:
     struct Edge {
-      double moment = 0;
+      double moment = 0;     ///< s
       double weight = 0;     ///< of the spans that begin (or end) at this edge or before
       double by_moment = 0;  ///< sum of weight times moment over the same spans
     };
@@ -54,7 +54,7 @@ class LinkUsers {
     std::vector<Edge> firsts_, lasts_;
   };
 
-  /// Users of one kind.
+  /// Sums over the users of one kind: lines; lines times their share of active time; rate, bytes/s.
   struct Group {
     const FlowShape* shape = nullptr;
     int kind = 0;
@@ -63,8 +63,8 @@ class LinkUsers {
   };
 
   const bool has_spans_;
-  std::vector<Group> groups_;  ///< sorted by shape and kind
-  double active_ = 0, use_ = 0;
+  std::vector<Group> groups_;    ///< sorted by shape and kind
+  double active_ = 0, use_ = 0;  ///< the same sums over all groups
   Before before_;
 };
 

@@ -9,14 +9,14 @@
 namespace ringside {
 namespace {
 
-constexpr std::int32_t kLong = 1024;  // steps: of fewer, each is taken
+constexpr std::int32_t kLong = 1024;  // steps; shorter runs are simulated step by step
 
 }  // namespace
 
 std::optional<LongRuns> LongRuns::find(const EventJob& job) {
   if (!job.is_even) return std::nullopt;
   std::int32_t length = 0;
-  std::vector<int> runs(job.ends.size());  // by end: how many of them use it
+  std::vector<int> runs(job.ends.size());  // [end]: number of runs that use it
   for (const EventTask& task : job.tasks) {
     for (const StepRun& run : task.program().steps) {
       if (run.repeat < kLong) continue;

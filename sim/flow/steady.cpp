@@ -6,7 +6,8 @@
 namespace ringside {
 namespace {
 
-constexpr double kSamePace = 1e-3;  // of the time that one takes, what it may still change by
+// Loops count as steady when their time changes by less than this share.
+constexpr double kSamePace = 1e-3;
 
 }  // namespace
 

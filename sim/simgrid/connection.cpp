@@ -9,10 +9,10 @@ namespace {
 
 namespace sg4 = simgrid::s4u;
 
-// What travels through the mailboxes: SimGrid wants an address, but never reads what it points to.
+// The payload of mailboxes: SimGrid requires an address, but never reads what it points to.
 int nothing = 0;
 
-// SimGrid counts bytes in whole numbers. A fraction more or less is far below what it rounds.
+// SimGrid counts whole bytes; the fraction is far below its own rounding.
 std::uint64_t whole(double bytes) { return static_cast<std::uint64_t>(bytes + 0.5); }
 
 void sleep_until(double time) {
@@ -53,8 +53,8 @@ void SimConnection::drain() {
 
 SimMessage SimConnection::await() {
   mailbox_->get<int>();
-  // The latency is waited for here, and is none of the link's: so the next message follows on the link
-  // without a gap, and one that has lain here for long is not late.
+  // The latency is waited for here and not on the link. So the next message follows on the link without a gap, and a
+  // message that arrived long ago is not delayed.
   const OnItsWay arrived = std::move(messages_.front());
   messages_.pop_front();
   const double crossed = arrived.comm->get_finish_time();
@@ -111,7 +111,7 @@ void SimGroup::run() {
 }
 
 void SimGroup::leave(int slots) {
-  // Messages are taken in order, so the first is done before the next.
+  // Messages are received in order, so the first one is complete before the next.
   while (!messages_.empty() && messages_.front().taken == static_cast<int>(receivers_.size())) {
     messages_.pop_front();
     ++first_;
@@ -133,7 +133,7 @@ void SimGroup::Sender::post(const SimMessage& message, double size) {
     group->messages_.push_back({.what = message, .size = size});
   }
   Message& own = group->message(number);
-  // Parts of different messages: let the receivers see it, who expect one of them.
+  // Parts of different messages: the receiver, which expects one of them, reports the error.
   if (own.what != message) own.what = {-1, -1};
   if (++own.parts == static_cast<int>(group->senders_.size())) group->work_.wake_all();
 }

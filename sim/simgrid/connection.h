@@ -55,8 +55,8 @@ class SimConnection : public SimLane, public SimSendEnd, public SimRecvEnd {
   struct OnItsWay {
     SimMessage message;
     simgrid::s4u::CommPtr comm;
-    double begin;
-    double bytes;
+    double begin;  ///< s, simulated
+    double bytes;  ///< on the wire
   };
 
   simgrid::s4u::Mailbox* mailbox_;
@@ -91,7 +91,7 @@ class SimGroup : public SimLane {
  private:
   struct Message {
     SimMessage what;
-    double size = 0;
+    double size = 0;      ///< bytes
     int parts = 0;        ///< senders that have posted their part
     double arrival = -1;  ///< time of arrival; < 0: not known yet
     int taken = 0;

@@ -1,6 +1,6 @@
-// ringside-simgrid: simulates for simulate() (sim/simulate.h), which starts it and talks to it over its
-// standard input, a socket. Each job gets a child of its own, since SimGrid has one engine a process; what
-// stays behind has SimGrid loaded and nothing else.
+// ringside-simgrid: runs simulations for simulate() (sim/simulate.h), which starts it and communicates over its
+// standard input, a socket. Each job runs in a child process, because SimGrid has one engine per process; the parent
+// only keeps SimGrid loaded.
 
 #include <poll.h>
 #include <sys/prctl.h>
@@ -23,7 +23,7 @@ constexpr int kSocket = STDIN_FILENO;
 
 [[noreturn]] void run_child(pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);  // it died before the line above
+  if (::getppid() != parent) ::_exit(1);  // the parent died before prctl() took effect
   Caller caller(kSocket);
   Result<WireJob> job = caller.job();
   if (!job) {
@@ -31,7 +31,7 @@ constexpr int kSocket = STDIN_FILENO;
   } else {
     caller.answer(run_engine(*std::move(job), caller));
   }
-  // Not exit(): SimGrid's own end would take the time that freeing everything takes.
+  // Not exit(): SimGrid's cleanup would spend time freeing everything.
   ::_exit(0);
 }
 
@@ -50,8 +50,8 @@ bool is_job_there() {
   return (socket.revents & POLLIN) != 0 && (socket.revents & (POLLRDHUP | POLLHUP)) == 0;
 }
 
-/// Has a child do one job.
-/// returns  whether the caller got its answer and may want another
+/// Runs one job in a child process.
+/// returns  whether the caller got its answer and may send another job
 bool serve() {
   std::array<int, 2> life{};  // the child holds one end as long as it lives
   if (::pipe(life.data()) != 0) return false;
@@ -71,7 +71,7 @@ bool serve() {
   while (::poll(ends.data(), ends.size(), -1) < 0 && errno == EINTR) {
   }
   ::close(life[0]);
-  if (ends[0].revents == 0) ::kill(child, SIGKILL);  // the caller is gone
+  if (ends[0].revents == 0) ::kill(child, SIGKILL);  // the caller has closed its end
   const int status = wait_for(child);
   if (WIFSIGNALED(status)) {
     static_cast<void>(send_wire(kSocket, encode(WireDeath{WTERMSIG(status)})));
@@ -90,7 +90,7 @@ int main() {
                stderr);
     return 2;
   }
-  // The process that started this one waits for a greeting, to see that this is the right program.
+  // The process that started this one waits for a greeting, to check that this is the right program.
   static_cast<void>(
       ringside::send_wire(ringside::kSocket, encode(ringside::WireHello{RINGSIDE_VERSION})));
   while (ringside::is_job_there() && ringside::serve()) {

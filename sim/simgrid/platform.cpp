@@ -15,7 +15,7 @@ namespace {
 namespace sg4 = simgrid::s4u;
 namespace routing = simgrid::kernel::routing;
 
-constexpr double kHostFlops = 1e9;  // nothing computes; SimGrid wants a number
+constexpr double kHostFlops = 1e9;  // hosts compute nothing; SimGrid requires a value
 
 std::uint64_t key_of(const routing::NetPoint* from, const routing::NetPoint* to) {
   return (static_cast<std::uint64_t>(from->id()) << 32) | static_cast<std::uint64_t>(to->id());
@@ -23,7 +23,7 @@ std::uint64_t key_of(const routing::NetPoint* from, const routing::NetPoint* to)
 
 }  // namespace
 
-/// One zone with a route for each pair that has one: SimGrid's full zone keeps a table of all pairs.
+/// One zone with a route for each pair of hosts that has one; SimGrid's full zone would keep a table of all pairs.
 class SimgridPlatform::Routes : public routing::NetZoneImpl {
  public:
   Routes() : NetZoneImpl("ringside") {}
@@ -39,7 +39,7 @@ class SimgridPlatform::Routes : public routing::NetZoneImpl {
 };
 
 SimgridPlatform::SimgridPlatform() : zone_(new Routes) {
-  // SimGrid 4 has a root before there is any zone; for SimGrid 3 the first zone is the root.
+  // SimGrid 4 has a root before there is any zone; in SimGrid 3 the first zone is the root.
   auto* const root = sg4::Engine::get_instance()->get_netzone_root()->get_impl();
   if (root != zone_) zone_->set_parent(root);
 }
@@ -55,7 +55,7 @@ void SimgridPlatform::add_route(const sg4::Host* from, const sg4::Host* to,
 }
 
 void SimgridPlatform::finish(const SimNetwork& network) {
-  // In the order of the hosts, so that the same request makes the same platform.
+  // In the order of the hosts, so that equal requests make equal platforms.
   std::vector<std::uint64_t> keys;
   keys.reserve(routes_.size());
   for (const auto& [key, links] : routes_) keys.push_back(key);

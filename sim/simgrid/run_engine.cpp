@@ -24,24 +24,24 @@ namespace {
 
 namespace sg4 = simgrid::s4u;
 
-/// SimGrid's settings. The model is plain: latency, and max-min fair shares of the bandwidth as given,
-/// without the factors and the window that model TCP.
+/// SimGrid's settings. The model is plain: latency, and max-min fair shares of the given bandwidth, without the
+/// factors and the window that model TCP.
 std::vector<std::string> engine_arguments(std::size_t strands) {
   std::vector<std::string> arguments {
     "ringside", "--log=root.thres:critical", "--cfg=network/model:CM02",
         "--cfg=network/crosstraffic:0", "--cfg=network/latency-factor:1",
         "--cfg=network/bandwidth-factor:1", "--cfg=network/weight-S:0", "--cfg=network/TCP-gamma:0",
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-        "--cfg=contexts/factory:thread",  // the sanitizers do not follow a switch of stacks
+        "--cfg=contexts/factory:thread",  // the sanitizers cannot follow switches of stacks
 #elif defined(__x86_64__)
-        "--cfg=contexts/factory:raw",  // the fastest, and there for this processor only
+        "--cfg=contexts/factory:raw",  // the fastest, but available for this processor only
 #endif
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-        "--cfg=contexts/stack-size:64",  // KiB; the algorithms are shallow, and actors are many
+        "--cfg=contexts/stack-size:64",  // KiB; the algorithms' stacks are shallow, and there are many actors
 #endif
   };
-  // A stack with a guard page is two of the 65530 mappings that Linux gives a process, and groups have
-  // stacks as well. Without guards SimGrid writes each stack once, which takes its memory at once.
+  // A stack with a guard page uses two of the 65530 mappings that Linux permits a process, and groups have stacks too.
+  // Without guards, SimGrid writes each stack once, which allocates its memory at once.
   constexpr std::size_t kMostGuarded = 20'000;
   if (strands > kMostGuarded) arguments.emplace_back("--cfg=contexts/guard-size:0");
   return arguments;
@@ -134,7 +134,7 @@ class Simulation {
     }
   }
 
-  /// Every chunk was the one its receiver expected, and none is left over.
+  /// Checks that every chunk was the one its receiver expected, and that none is left over.
   [[nodiscard]] Status check_chunks(const std::vector<SimLane*>& lanes) const {
     std::string what = totals_.mismatch;
     for (std::size_t i = 0; i < lanes.size() && what.empty(); ++i) {
@@ -146,7 +146,8 @@ class Simulation {
     return steps_do_not_fit(request_.choice.collective, what);
   }
 
-  /// Now, and from now on every tenth of a second.  all  steps that there are
+  /// Reports progress now, and then every tenth of a second.
+  /// all  total number of steps
   void start_progress_reports(std::int64_t all) {
     if (!wants_.reports_progress) return;
     totals_.look_at = 0;
@@ -171,7 +172,7 @@ class Simulation {
     return {};
   }
 
-  /// (What the caller's sink does not take, the caller knows.)
+  /// Errors of the caller's sink are ignored, because the caller knows them.
   void close_trace() {
     if (trace_ == nullptr) return;
     const auto nchannels = static_cast<std::size_t>(request_.choice.nchannels);
@@ -221,7 +222,7 @@ class Simulation {
     add_actor("switch", group.host, [carried] { carried->run(); })->daemonize();
   }
 
-  /// errors  always: which ranks wait for what, the first few of them
+  /// errors  always: the first few waiting ranks and what each waits for
   [[nodiscard]] Error deadlock() const {
     std::vector<std::string> waits;
     for (const SimTask& task : tasks_) {
@@ -240,7 +241,7 @@ class Simulation {
   Caller& caller_;
   std::vector<SimTask> tasks_;  ///< [rank x nchannels + channel]
   SimTotals totals_;
-  std::optional<LineTimes> times_;    ///< none: not recorded
+  std::optional<LineTimes> times_;    ///< null: not recorded
   std::unique_ptr<CallTrace> trace_;  ///< null: not traced
 };
 

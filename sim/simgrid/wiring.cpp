@@ -19,8 +19,8 @@ Status Wiring::connect(std::vector<SimTask>& tasks) {
   return {};
 }
 
-/// How many hosts a rank needs, so that channel c is on number c modulo that many: the fewest with one
-/// route for each pair of hosts. With fewer hosts, SimGrid's state stays longer in the caches.
+/// Returns how many SimGrid hosts represent a rank: channel c uses host c modulo that number. It is the smallest
+/// number with one route for each pair of hosts, because with fewer hosts SimGrid's state stays longer in the caches.
 int Wiring::count_host_kinds() const {
   const int nchannels = request_.choice.nchannels;
   for (int kinds = 1; kinds < nchannels; ++kinds) {
@@ -84,7 +84,7 @@ Status Wiring::connect_ports(SimTask& task, std::vector<SimTask>& tasks) {
   return {};
 }
 
-/// A port belongs to the strand whose steps name it.
+/// A port belongs to the strand whose steps use it.
 void Wiring::divide_ports(SimTask& task) {
   task.strands.resize(static_cast<std::size_t>(task.task.strands.count));
   std::vector<bool> sends(task.send_ports.size());
@@ -124,7 +124,7 @@ Result<SimConnection*> Wiring::connection(const SimTask& from, const SimTask& to
   if (joined != nullptr) return joined.get();
   SimRoute route = request_.network->route(from.rank, to.rank, from.channel);
   if (route.links.empty()) {
-    return no_way_between(from.rank, to.rank);
+    return no_route_between(from.rank, to.rank);
   }
   const auto slowest = static_cast<std::size_t>(route.slowest);
   joined = std::make_unique<SimConnection>(fmt::format("{}", lanes_.size()), kSlots,
@@ -142,7 +142,7 @@ Result<SimGroup*> Wiring::group(const SwitchGroup& members, int channel) {
   if (joined != nullptr) return joined;
   SimRoute route = request_.network->group_route(members, channel);
   if (route.links.empty()) {
-    return no_way_through_switch(members.senders.front());
+    return no_route_through_switch(members.senders.front());
   }
   const bool is_network = members.medium == SwitchGroup::Medium::Network;
   const SimCosts& costs = request_.costs;

@@ -36,6 +36,7 @@ class EvidenceFolder {
 std::int64_t most_calls(const hangs::Program& program);
 
 /// Returns the verdict of `ringside hang` on a folder.
+/// errors  as hang::examine()
 Result<hang::Explanation> verdict_of(const std::string& folder);
 
 /// Returns the scenario's job with its host faults. Writes the descriptions of the hosts to the

@@ -142,7 +142,7 @@ Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
   RINGSIDE_TRY(const bool are_dumps_there, has_dumps(folder.path()));
   if (!are_dumps_there) {
     if (scenario.absent.empty()) return outcome;
-    // No call was made, so there are no dumps: the job's message is the only evidence.
+    // No call was made, so there are no dumps: the job's error message is the only evidence.
     std::ofstream(folder.path() + "/job.log") << outcome.failure << "\n";
   }
   outcome.end = End::Hang;

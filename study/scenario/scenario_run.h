@@ -63,8 +63,8 @@ struct ScenarioOutcome {
   /// Of a training workload: by how much a step may be shorter or longer, by its compute and its exposed calls.
   std::optional<Seconds> error = {};
   std::vector<CallTime> calls;  ///< simulated on the scenario's cluster
-  std::vector<PlayedCall> played =
-      {};  ///< where ScenarioQuestion::keeps_calls; rank by rank, as made
+  /// Where ScenarioQuestion::keeps_calls; rank by rank, as made
+  std::vector<PlayedCall> played = {};
   std::vector<std::string> groups = {};  ///< likewise: "pipeline [3]"
   int ranks = 0;
   int hosts = 0;  ///< hosts of the scenario's cluster that the ranks use; 0: no cluster

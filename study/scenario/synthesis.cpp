@@ -26,7 +26,7 @@ using hangs::Step;
 using CallSequence = std::vector<RecordedCall>;
 
 constexpr std::size_t kMostSuspects = 128;
-constexpr std::size_t kMostPlaces = 12;  ///< of a fault in a rank's calls
+constexpr std::size_t kMostPlaces = 12;  ///< maximum places of a fault in a rank's calls
 constexpr std::size_t kMostShown = 8;
 
 /// How much likelier an observation is with one fewer call in another state. Not fitted: where dumps are whole, a
@@ -37,7 +37,7 @@ constexpr double kExtra = 0.25;
 
 bool is_transfer(const RecordedCall& call) { return call.step.kind == OutlineStep::Kind::Transfer; }
 
-/// Whether it is the same call, with any number.
+/// Returns whether it is the same call, with any number.
 bool looks_like(const RecordedCall& a, const RecordedCall& b) {
   return a.group == b.group && a.step.kind == b.step.kind && a.step.op == b.step.op &&
          a.step.count == b.step.count && a.step.type == b.step.type && a.step.from == b.step.from &&
@@ -53,13 +53,13 @@ HangClass difference(const RecordedCall& a, const RecordedCall& b) {
   return HangClass::RootMismatch;
 }
 
-/// A fault to be tried.
+/// A fault hypothesis to simulate.
 struct Trial {
   HangClass kind = HangClass::Unknown;
   int culprit = -1;    ///< -1: none
   CallSequence calls;  ///< the culprit's
   bool halts = false;
-  double extra = 0;  ///< of misfit: calls that it does not explain
+  double extra = 0;  ///< additional misfit: calls that the fault does not explain
   hangs::NetworkFault network = {};
   std::string what;
 };
@@ -68,8 +68,8 @@ class Synthesis {
  public:
   explicit Synthesis(const hang::Examination& evidence)
       : recorded_(recorded_dumps(evidence)), job_(recorded_.job) {
-    // Log lines show how far a rank came, but not that it is alive: a rank with only lines, where others have dumps,
-    // is silent.
+    // Log lines show how far a rank came, but not that it is alive: if others have dumps, a rank that only has lines
+    // counts as silent.
     const auto has_dump = [&](int rank) { return !evidence.job->rank(rank).is_from_log; };
     bool is_any_dump = false;
     for (int rank = 0; rank < world(); ++rank) is_any_dump |= !is_silent(rank) && has_dump(rank);
@@ -297,8 +297,8 @@ class Synthesis {
     }
   }
 
-  /// Whether every member with a recording has made the call, and the same one: otherwise it hangs without a network
-  /// fault.
+  /// Returns whether every member with a recording has made the call, and the same one: otherwise it hangs without a
+  /// network fault.
   [[nodiscard]] bool are_all_in(const RecordedCall& call) const {
     const auto& calls = made_.at({call.group, call.number});
     const auto speaking = std::ranges::count_if(group(call.group).members,
@@ -349,7 +349,7 @@ class Synthesis {
         groups.push_back(job_.groups[i].index_of(rank) >= 0 ? static_cast<int>(i) : -1);
       }
       program.group_of.push_back(std::move(groups));
-      // Nothing is known of other silent ranks: they make the calls demanded of them.
+      // The calls of other silent ranks are unknown: they make the calls demanded of them.
       const bool is_culprit = rank == trial.culprit;
       const CallSequence calls = is_culprit        ? trial.calls
                                  : is_silent(rank) ? ordered(demanded(rank), {})

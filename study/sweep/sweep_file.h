@@ -82,7 +82,7 @@ inline constexpr std::string_view kWorkloadPrefix = "workload.";
 inline constexpr std::string_view kLayoutKey = "layout";
 inline constexpr std::string_view kAnyLayout = "auto";
 
-/// Whether a setting is one of the workload, and not of the cluster.
+/// Returns whether a setting is one of the workload, and not of the cluster.
 inline bool is_workload_setting(std::string_view key) {
   return key == kLayoutKey || key.starts_with(kWorkloadPrefix);
 }

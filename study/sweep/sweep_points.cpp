@@ -60,13 +60,13 @@ Result<std::string> identity_of(const SweepCluster& cluster) {
   return text;
 }
 
-/// What the hosts of a sweep have, each looked up once.
+/// The properties of a sweep's hosts, each looked up once.
 class HostFacts {
  public:
   const WorkloadKeys& gpu_keys(const std::string& on) {
     const auto [place, is_new] = gpu_keys_.try_emplace(on);
     if (is_new) {
-      // Hosts that cannot be loaded are the point's to report.
+      // Errors of hosts that cannot be loaded are reported by the point.
       if (auto keys = gpu_keys_of_hosts(on)) place->second = *std::move(keys);
     }
     return place->second;
@@ -86,12 +86,12 @@ const std::string& hosts_of(const Sweep& sweep, const SweepPoint& point) {
   return varied != nullptr ? *varied : sweep.clusters[point.cluster].on;
 }
 
-/// The workload's keys, with the cluster's over them, and the point's over these. A GPU that none of them names is that of
-/// the hosts, and so is each GPU where the hosts are varied.
+/// Returns the workload's keys, overridden by the cluster's, overridden by the point's. A GPU that none of them names
+/// is the one of the hosts; if the hosts are varied, that applies to every GPU.
 WorkloadKeys keys_of(const Sweep& sweep, const SweepPoint& point, HostFacts& facts) {
   WorkloadKeys keys = sweep.workloads[point.workload].keys;
   for (const auto& [key, value] : sweep.clusters[point.cluster].workload) {
-    // One of the two gives the speed of a GPU.
+    // Each of the two keys sets the speed of a GPU.
     if (key == "gpu" || key == "gpu_tflops") {
       keys.erase("gpu");
       keys.erase("gpu_tflops");
@@ -129,7 +129,7 @@ Result<WorkloadKeys> laid_out_keys(const Sweep& sweep, const SweepPoint& point, 
   return Error{ErrorCode::InvalidArgument, found.refusal};
 }
 
-/// The point for each layout that fits; the point itself where it asks for none, or none fits.
+/// Returns a point for each layout that fits; the point itself if it requests none, or none fits.
 std::vector<SweepPoint> points_in_layouts(const Sweep& sweep, const SweepPoint& point,
                                           HostFacts& facts) {
   const std::string* const layout = setting_of(point, kLayoutKey);
@@ -178,8 +178,8 @@ std::string limit_of_calls(const std::vector<CallTime>& calls) {
                      format_bytes(most->bytes), most->limit);
 }
 
-/// A workload none of whose points has keys that make one: an unknown model, no efficiency. A step that is too large for its
-/// GPUs is an answer, and no error.
+/// Checks that at least one point of each workload has valid keys; an unknown model or a missing efficiency is an
+/// error. A step that is too large for its GPUs is a result, not an error.
 Status check_keys(const Sweep& sweep, const std::vector<SweepPoint>& points, HostFacts& hosts) {
   for (std::size_t i = 0; i < sweep.workloads.size(); ++i) {
     const SweepWorkload& workload = sweep.workloads[i];
@@ -277,7 +277,7 @@ Result<std::vector<SweepPoint>> points_of(const Sweep& sweep, const SweepMethod&
           add_part(text, part);
         }
         if (const std::string* const on = setting_of(point, "on")) {
-          // What a varied file holds counts, too; one that cannot be read is the point's to report.
+          // The content of a varied file also counts; a file that cannot be read is reported by the point.
           SweepCluster varied = sweep.clusters[cluster];
           varied.on = *on;
           const auto identity = identity_of(varied);

@@ -22,7 +22,7 @@ double value_or(const std::optional<SweepFigure>& figure, double otherwise) {
   return figure ? figure->value : otherwise;
 }
 
-/// In seconds, of a step. A scenario's kernels take the time that it gives.
+/// Returns the error of a step's compute time, in seconds. A scenario's kernels take exactly the given time.
 double compute_error(const Sweep& sweep, const PointResult& result) {
   const double usual = result.tokens > 0 ? kComputeErrorPercent : 0;
   return result.compute.count() * value_or(sweep.compute_error, usual) / 100;
@@ -58,7 +58,7 @@ std::optional<double> money_of(const SweepPrice& price, const PointResult& resul
   return money;
 }
 
-/// The figure of a row that is minimised; none: the row has no such figure.
+/// Returns the figure of a row that is minimised; nullopt: the row has no such figure.
 using Measure = std::function<std::optional<double>(const SweepRow&)>;
 
 /// The error of the difference of two rows' figures. Figures follow from times: money and energy have their errors.

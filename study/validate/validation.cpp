@@ -89,7 +89,7 @@ std::string path_of_machine(const PublishedRow& row, const std::string& folder) 
   return {};
 }
 
-/// Settings in comments of the file: `#: unit 18`, `#: --set N=V`.
+/// Reads settings from comments of the file: `#: unit 18`, `#: --set N=V`.
 Machine read_machine(const PublishedRow& row, const std::string& path) {
   Machine machine{.path = path};
   const auto text = read_file(path);

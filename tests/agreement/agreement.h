@@ -7,8 +7,8 @@
 
 namespace ringside::oracle {
 
-/// Our whole answer to a golden file's question, from the topology XML to the choices, compared with NCCL's, by part. Throws
-/// where there is no answer.
+/// Computes our whole answer to the question of a golden file, from the topology XML to the choices, and compares each
+/// part with NCCL's answer. Throws where there is no answer.
 std::array<Comparison, kParts.size()> compare_all(const std::string& name);
 
 }  // namespace ringside::oracle

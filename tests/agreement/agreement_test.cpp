@@ -24,7 +24,7 @@ TEST(Agreement, EveryDecisionOfEveryGoldenFileIsNccls) {
   }
 }
 
-// What a clone compares with is NCCL's answer: the file is what `ringside_agreement --digests` prints.
+// A clone has no NCCL to compare with: the file holds NCCL's answer, as `ringside_agreement --digests` prints it.
 TEST(Agreement, TheDigestsOfTheTreeAreThoseOfTheGoldenFiles) {
   std::map<std::string, std::string> kept;
   for (const DescribedJob& job : described_jobs()) kept[job.name] = to_text(job);
@@ -38,8 +38,8 @@ TEST(Agreement, TheDigestsOfTheTreeAreThoseOfTheGoldenFiles) {
   EXPECT_EQ(described, kept.size());
 }
 
-// In detail, where DescribedNodes.* knows the digest only. One node and two: what differs between hosts shows there, and
-// the rest is the joining of nodes.
+// Compares every detail, where DescribedNodes.* compares only the digest. One node and two nodes suffice: two show
+// what differs between hosts, and larger jobs only join more nodes.
 TEST(Agreement, OnTheNodesOfTheTreeEveryDecisionIsNccls) {
   for (const DescribedJob& asked : described_jobs()) {
     const Json golden = load_golden(asked.name);

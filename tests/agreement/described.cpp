@@ -16,7 +16,7 @@ namespace {
 
 const std::string kFolder = RINGSIDE_AGREEMENT_FOLDER;
 
-/// Golden nodes that a preset describes; of the others nodes/ has those that a host's YAML can say.
+/// The golden nodes that a preset describes; nodes/ has those of the others that a host's YAML can express.
 const std::map<std::string, std::string>& presets() {
   static const std::map<std::string, std::string> kAll{{"a10-4-dualsocket", "4x-a10"},
                                                        {"aws-g5-48xl", "aws-g5-48xl"},
@@ -50,7 +50,7 @@ std::vector<std::string> split(const std::string& text, const std::string& by) {
   return parts;
 }
 
-/// "dgx-h100:2 domain=2 collnet"
+/// Returns e.g. "dgx-h100:2 domain=2 collnet".
 std::string question_of(const DescribedJob& job) {
   std::string text = job.on;
   if (job.hosts_per_domain != 1) text += fmt::format(" domain={}", job.hosts_per_domain);
@@ -74,7 +74,7 @@ DescribedJob parse_line(const std::string& line) {
   return job;
 }
 
-/// The row of a collective for a size, in words.
+/// Returns, in words, the row of a collective for a size.
 std::string choice_of(const Json& choices, std::uint64_t bytes) {
   for (const Json& row : choices.at("AllReduce")) {
     if (row.at("bytes") != bytes) continue;
@@ -140,7 +140,7 @@ Job solve(const DescribedJob& asked) {
     const std::size_t colon = run.find(':');
     const std::string source = run.substr(0, colon);
     const bool is_ours = std::filesystem::exists(nodes_file(source));
-    // One host of it, whatever domain it usually is part of.
+    // Loads one host of it, whichever domain it usually is part of.
     const auto loaded = load_hosts(is_ours ? nodes_file(source) : source, 1, 1);
     if (!loaded) throw std::runtime_error(loaded.error().message);
     hosts.runs.push_back(

@@ -10,8 +10,8 @@
 #include "tests/agreement/digest.h"
 #include "tests/support/answer.h"
 
-/// Jobs on nodes that this tree describes (presets, and tests/agreement/nodes/), each with a digest of what NCCL decides
-/// about it: a line of digests.txt. A clone has these lines and not the answers.
+/// Jobs on nodes that this tree describes (presets, and tests/agreement/nodes/), each with a digest of NCCL's
+/// decisions about it: one line of digests.txt. A clone has these lines but not the complete answers.
 namespace ringside::oracle {
 
 struct DescribedJob {
@@ -19,23 +19,23 @@ struct DescribedJob {
   std::string on = {};       ///< nodes and their numbers: `dgx-h100:2`, `dgx-h100:1,dgx-b200:1`
   int hosts_per_domain = 1;  ///< so many consecutive hosts share one NVLink domain
   bool collnet = false;      ///< NCCL_COLLNET_ENABLE=1
-  std::string summary = {};  ///< for people
+  std::string summary = {};  ///< explains the job to people
   std::array<Digest, kParts.size()> nccl = {};
 };
 
-/// Every line of digests.txt.
+/// Returns every line of digests.txt.
 std::vector<DescribedJob> described_jobs();
 
-/// A line as digests.txt has it.
+/// Returns the job as a line of digests.txt.
 std::string to_text(const DescribedJob& job);
 
-/// What a golden file asks and answers, as a line; nothing where the tree does not describe its nodes.
+/// Returns a golden file's job and NCCL's answer as one line, or nullopt if the tree does not describe its nodes.
 std::optional<DescribedJob> describe(const std::string& name, const Json& golden);
 
-/// Our own answer; throws where there is none.
+/// Computes our own answer; throws where there is none.
 Job solve(const DescribedJob& job);
 
-/// A part without what a description leaves open: the GUIDs of cards.
+/// Returns the part without the values that a description leaves open: the GUIDs of cards.
 Json without_guids(Json part);
 
 }  // namespace ringside::oracle

@@ -7,8 +7,8 @@
 namespace ringside::oracle {
 namespace {
 
-// Needs no golden files: of NCCL's answers it has the digests. Which value differs, ringside_agreement says with the
-// golden files.
+// Needs no golden files, as it has the digests of NCCL's answers. ringside_agreement, which reads the golden files,
+// reports which value differs.
 TEST(DescribedNodes, EveryAnswerHasTheDigestOfNccls) {
   const std::vector<DescribedJob> jobs = described_jobs();
   EXPECT_GE(jobs.size(), 160U);

@@ -17,7 +17,7 @@ class Digesting {
  public:
   void add(const Json& value, bool measure) {
     if (value.is_object()) {
-      // By name: the two answers need not list their keys in one order.
+      // Ordered by name: the two answers need not list their keys in the same order.
       std::map<std::string, const Json*> members;
       for (const auto& [key, member] : value.items()) members.emplace(key, &member);
       hash("{");
@@ -49,6 +49,8 @@ class Digesting {
   }
 
  private:
+  /// Adds a text to the hash.
+  ///
   /// source  FNV-1a, 64 bits; a byte of 0 ends each word
   void hash(std::string_view text) {
     for (const char c : text) byte(static_cast<unsigned char>(c));
@@ -70,7 +72,8 @@ Digest digest_of(const Json& part) {
 }
 
 bool is_same(const Digest& a, const Digest& b) {
-  // A file of seven digits is off by 3e-7 a value, this way and that: by some 1e-4 in the sum of a hundred thousand.
+  // The values of a file have seven digits, so each is off by up to 3e-7 in either direction; a sum of a hundred
+  // thousand is off by about 1e-4.
   constexpr double kRounding = 5e-4;
   return a.values == b.values && a.words == b.words &&
          std::abs(a.measures - b.measures) < kRounding;

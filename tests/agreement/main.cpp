@@ -54,8 +54,9 @@ void add(Page& page, const std::string& name) {
   if (agrees) ++page.agreeing;
 }
 
-/// A row a release: how many files differ in each part, from the topology on.
-/// returns  where, once for each part and file, but for what is known
+/// Prints a row per release: how many files differ in each part, from the topology on.
+///
+/// returns  the differences, once for each part and file, except the known ones
 std::vector<std::string> print_whole_releases() {
   std::vector<std::string> differences;
   fmt::print("| release | files | agree |");
@@ -79,8 +80,9 @@ std::vector<std::string> print_whole_releases() {
   return differences;
 }
 
-/// A row a release: how many of each figure differ.
-/// returns  where, as far as two of each figure and file
+/// Prints a row per release: how many values of each figure differ.
+///
+/// returns  at most two differences of each figure and file
 std::vector<std::string> print_releases() {
   std::vector<std::string> differences;
   fmt::print("| release | files |");

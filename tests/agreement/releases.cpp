@@ -14,7 +14,7 @@
 namespace ringside::oracle {
 namespace {
 
-/// Figures of one file, with a few of the differences in words.
+/// The figures of one file, with a few of the differences in words.
 class FileComparison {
  public:
   FileComparison(std::string name, int most, ReleaseAgreement& into)
@@ -92,7 +92,7 @@ void compare_choices(const Json& golden, const Json& ours, FileComparison& compa
   }
 }
 
-/// The types of paths by our numbers: older releases have fewer and number them as they come.
+/// Replaces the types of paths by our numbers: older releases have fewer types and number them consecutively.
 void renumber_types(Json& matrix, const Json& names) {
   for (Json& value : matrix) {
     if (value.is_array()) {
@@ -104,7 +104,7 @@ void renumber_types(Json& matrix, const Json& names) {
   }
 }
 
-/// What the release did not have yet is null in its answer, and is omitted from both.
+/// A value that the release did not have yet is null in its answer; it is removed from both.
 void leave_out_missing(Json& golden, Json& ours) {
   if (golden.is_array() && ours.is_array()) {
     for (std::size_t i = 0; i < std::min(golden.size(), ours.size()); ++i) {
@@ -115,7 +115,7 @@ void leave_out_missing(Json& golden, Json& ours) {
   std::vector<std::string> missing;
   for (auto& [key, value] : golden.items()) {
     const bool has_no_list = key == "directHeads" && value.empty();
-    // Up to 2.19 a rank that begins several channels heads the last one: the others have no head.
+    // Up to 2.19, of the channels that one rank begins, only the last one has a head.
     if (key == "heads") {
       value.erase(std::remove(value.begin(), value.end(), Json::array()), value.end());
     }
@@ -126,14 +126,14 @@ void leave_out_missing(Json& golden, Json& ours) {
     }
   }
   for (const std::string& key : missing) {
-    // Of a job without NVLS or CollNet both say so.
+    // For a job without NVLS or CollNet both answers say that it has none.
     if (key == "nvls" || key == "collnet") continue;
     golden.erase(key);
     ours.erase(key);
   }
 }
 
-/// A part that has no figures of its own: every number and word.
+/// Compares a part that has no figures of its own: every number and word.
 Comparison compare_words(const Json& golden, const Job& job, const Tuner& tuner, Part part) {
   Json theirs = golden_part(golden, part);
   Json ours = our_part(job, tuner, part);

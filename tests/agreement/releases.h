@@ -7,11 +7,11 @@
 
 #include "tests/support/answer.h"
 
-/// How the tuner of a release compares with that release's own code, fed with its own graphs: what differs is the
+/// Compares the tuner of a release with that release's own code, run on its own graphs: all differences found are the
 /// tuner's.
 namespace ringside::oracle {
 
-/// What is compared, over the table (rows of latency and bandwidth) and the choices (a size of a collective).
+/// The compared values of the table (rows of latency and bandwidth) and of the choices (one per size of a collective).
 enum class Figure { Costs, Threads, Algorithm, Channels, Time, ChannelsUsed, Chunk };
 inline constexpr std::array kFigures{Figure::Costs,    Figure::Threads, Figure::Algorithm,
                                      Figure::Channels, Figure::Time,    Figure::ChannelsUsed,
@@ -30,19 +30,19 @@ struct ReleaseAgreement {
 /// release  one of golden_releases()
 ReleaseAgreement compare_release(const std::string& release, int most = 2);
 
-/// A golden file in which something differs that is not ours to fix.
+/// A golden file with a difference that this project does not intend to remove.
 struct KnownDifference {
   const char* release;
-  const char* topology;  ///< of the file, whatever the number of nodes
+  const char* topology;  ///< of the file; applies to every number of nodes
   std::vector<Part> parts;
   const char* reason;
 };
 std::span<const KnownDifference> known_differences();
 
-/// Is it known of a part of a file?
+/// Returns whether a difference in this part of the file is known.
 bool is_known(const std::string& release, const std::string& name, Part part);
 
-/// The whole computation of a release from the topology on, in addition to its own code's.
+/// The result of comparing our whole computation for a release, from the topology on, with that release's own answers.
 struct WholeAgreement {
   struct Count {
     int files = 0, differing_files = 0;

@@ -10,15 +10,15 @@ namespace {
 
 class Release : public testing::TestWithParam<const char*> {};
 
-TEST_P(Release, TunerDecidesAsItsOwnCode) {
+TEST_P(Release, TunerDecidesLikeNcclsOwnCode) {
   const ReleaseAgreement agreement = compare_release(GetParam());
   EXPECT_GT(agreement.files, 50);
   for (const auto& count : agreement.counts) EXPECT_GT(count.checked, 0);
   EXPECT_THAT(agreement.differences, testing::IsEmpty());
 }
 
-// From the topology on, and all of it: graphs, rings, trees, channels, then what is chosen on them.
-TEST_P(Release, DecidesFromTheTopologyOnAsItsOwnCode) {
+// Compares everything from the topology on: graphs, rings, trees, channels, then the choices on them.
+TEST_P(Release, DecidesFromTheTopologyLikeNcclsOwnCode) {
   const WholeAgreement agreement = compare_whole_release(GetParam());
   EXPECT_GT(agreement.files, 50);
   for (const auto& count : agreement.counts) EXPECT_GT(count.checked, 0);

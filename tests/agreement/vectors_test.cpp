@@ -15,7 +15,7 @@
 namespace ringside {
 namespace {
 
-/// Nodes of one kind: GPUs evenly on two sockets, each next to its own NIC behind its own switch.
+/// Nodes of one kind: the GPUs are split evenly between two sockets, each next to its own NIC behind its own switch.
 struct Idealised {
   int nodes = 1;
   int gpus = 8;
@@ -23,8 +23,8 @@ struct Idealised {
   int nvlinks = 18;  ///< of each GPU, to an NVSwitch; 0: none
   int nic_gbits = 400;
   const char* vendor = "GenuineIntel";
-  /// Its NICs are faster than the way between the sockets, so that NCCL would make two nodes of it;
-  /// the answers are those of one, as with NCCL_NET_DISABLE_INTRA=1.
+  /// Its NICs are faster than the path between the sockets, so that NCCL would form two nodes; the answers are those
+  /// of one node, as with NCCL_NET_DISABLE_INTRA=1.
   bool is_one_node = false;
 };
 
@@ -79,7 +79,7 @@ JobHosts hosts_of(const Idealised& kind) {
   for (int numa = 0; numa < 2; ++numa) {
     HostCpu cpu{.numa = numa, .arch = "x86_64", .vendor = kind.vendor, .family = 6, .model = 143};
     for (int gpu = 0; gpu < kind.gpus; ++gpu) {
-      // The first half on the first socket; one GPU alone, too.
+      // The first half is on the first socket, as is a single GPU.
       const int of = gpu < (kind.gpus + 1) / 2 ? 0 : 1;
       if (of == numa) cpu.pci.push_back(pair_behind_switch(kind, gpu));
     }
@@ -88,7 +88,7 @@ JobHosts hosts_of(const Idealised& kind) {
   return {.runs = {{.host = std::move(host), .count = kind.nodes}}};
 }
 
-/// A configuration as we see it; made once.
+/// Our answer for a configuration, computed once.
 struct Answer {
   Job job;
   Tuner tuner;
@@ -118,7 +118,7 @@ std::vector<std::string> split(const std::string& text, const std::string& by) {
   return parts;
 }
 
-/// The lines that open with a word: the text before the colon, and after it.
+/// The lines that begin with a word, split into the text before the colon and the text after it.
 struct Line {
   std::vector<std::string> head;
   std::string body;

@@ -10,12 +10,13 @@
 #include "base/text.h"
 #include "diag/audit/audit.h"
 
-// Advice fits the vendor, the provider and the layer of its finding: over all findings of all invented logs.
+// Tests, over the findings of all invented logs, that advice fits the vendor, the provider and the layer of its
+// finding.
 
 namespace ringside::audit {
 namespace {
 
-/// Words of a cause or a fix that are valid only where the log has one of some others.
+/// Words of a cause or a fix that are valid only if the log contains certain others.
 struct Advice {
   std::vector<std::string> words, needs;
 };
@@ -36,7 +37,7 @@ const std::vector<Advice>& advices() {
   return kAdvices;
 }
 
-/// Words that no advice has where the log has one of some others.
+/// The words that advice must not contain if the log contains certain others.
 const std::vector<Advice>& forbidden() {
   static const std::vector<Advice> kForbidden = {
       {{"nvidia-smi", "nvidia-fabricmanager", "nvidia-peermem", "xid", "cuda_launch_blocking"},

@@ -13,8 +13,8 @@ bool is_same(const CallMark& a, const CallMark& b) {
          a.place == b.place;
 }
 
-/// Calls of a job of 40 parts whose lines alternate: near ones and far ones, counters that step, jump and go back,
-/// several files, more kinds of calls than have a short number.
+/// Returns the calls of a job of 40 parts whose lines alternate: near and far ones, counters that step, jump and go
+/// back, several files, and more kinds of calls than have a short number.
 std::vector<CallMark> made_up_calls(std::size_t count) {
   std::minstd_rand random(7);
   std::vector<CallMark> calls;
@@ -26,8 +26,8 @@ std::vector<CallMark> made_up_calls(std::size_t count) {
     if (i % 5'000 == 4'999) place = {place.piece + 1, 0};
     std::uint32_t& counter = counters[speaker];
     counter = i % 997 == 0 ? static_cast<std::uint32_t>(random()) : counter + 1;
-    const auto part =
-        i % 1'003 == 0 ? 0xffffffU + speaker : speaker;  // beyond what a short one holds
+    // Beyond the range of a short one.
+    const auto part = i % 1'003 == 0 ? 0xffffffU + speaker : speaker;
     calls.push_back({static_cast<std::uint32_t>(random() % 90'000), part, counter, place});
   }
   return calls;
@@ -53,7 +53,7 @@ void expect_calls(const CallList& list, const std::vector<CallMark>& calls) {
   EXPECT_EQ(wrong, 0U);
 }
 
-TEST(CallList, GivesBackWhatWasPutIn) {
+TEST(CallList, ReturnsTheStoredCalls) {
   const std::vector<CallMark> calls = made_up_calls(200'000);
   expect_calls(list_of(calls), calls);
 }

@@ -12,7 +12,7 @@
 #include "diag/audit/join.h"
 #include "diag/audit/shard.h"
 
-// The calls of the ranks, compared: through lines that are lost, torn or cut away, and not through calls that differ.
+// Compares the calls of the ranks: lost, torn or cut lines must not matter, different calls must.
 
 namespace ringside::audit {
 namespace {
@@ -92,7 +92,7 @@ Program torn_at(Program program, std::size_t at) {
   return program;
 }
 
-/// The program makes another call there.
+/// Replaces the call at that place of the program.
 Program wrong_at(Program program, std::size_t at) {
   program[at].count += 1'000'000;
   return program;
@@ -202,7 +202,7 @@ TEST(CallsOfRanks, EachArgumentOfACallCounts) {
   EXPECT_EQ(other([](Line& line) { line.root = 1; }), second);
 }
 
-// The sum lets the comparison be skipped where it could find nothing.
+// The sum allows the comparison to be skipped where it could find nothing.
 TEST(CallSums, AreIndependentOfTheDivisionIntoPieces) {
   const std::vector<std::uint32_t> signatures = {7, 7, 9, 0xffffffff, 1, 7, 12, 3};
   CallSum whole;

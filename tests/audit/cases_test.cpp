@@ -16,7 +16,7 @@
 #include "diag/audit/join.h"
 #include "diag/audit/shard.h"
 
-// Small invented logs, one mechanism each, and healthy ones that hold what looks like a fault.
+// Small invented logs with one mechanism each, and healthy logs that contain something like a fault.
 
 namespace ringside::audit {
 namespace {
@@ -39,7 +39,7 @@ std::string text_of(const std::filesystem::path& path) {
   return text.str();
 }
 
-/// The same bytes, read as several shards that end where the parts of the text do.
+/// Returns the findings for the same bytes, read as several shards that end where the parts of the text do.
 std::set<std::string> ids_of(std::span<const std::string_view> parts) {
   std::vector<std::unique_ptr<Shard>> shards;
   std::string before;  // lines are numbered through, as the pieces of a file are
@@ -56,7 +56,7 @@ std::set<std::string> ids_of(std::span<const std::string_view> parts) {
   return ids;
 }
 
-// Processes, communicators and tables that are split over all parts still give one job.
+// Processes, communicators and tables that are split over all parts must still give one job.
 TEST(AuditCases, AreJudgedEquallyForAnyDivisionIntoShards) {
   const auto cases = all_cases();
   ASSERT_GE(cases.size(), 200U);

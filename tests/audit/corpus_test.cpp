@@ -10,7 +10,7 @@
 namespace ringside::audit {
 namespace {
 
-// Lines that are the stack's own, by prefix or by words, and that nothing reads.
+// Counts the lines that belong to the stack, by prefix or by words, and that nothing reads.
 TEST(AuditCorpus, NearlyAllLinesOfTheStackAreRead) {
   for (const std::string folder : {"logs", "pastes"}) {
     std::uint64_t all = 0, unread = 0;

@@ -12,7 +12,7 @@
 namespace ringside::audit {
 namespace {
 
-/// 16 ranks on two hosts that move their data ove of 200 Gbit/s are 160 times that.
+/// 16 ranks on two hosts move their data over TCP instead of the hosts' NICs.
 TEST(AuditCost, TcpCostsMostOfTheBandwidth) {
   Audit audit = audit_text(job_over_tcp());
   ASSERT_TRUE(audit.has("socket_fallback", Severity::Warning));

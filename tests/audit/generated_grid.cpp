@@ -17,8 +17,8 @@
 namespace ringside::grid {
 namespace {
 
-/// A kind of hosts for each way in which they differ: NVSwitch with and without NVLS, meshes of NVLinks,
-/// PCIe alone; InfiniBand, RoCE, EFA, Slingshot, Ethernet; a rack of one NVLink domain.
+/// One kind of host for each property in which they differ: NVSwitch with and without NVLS, meshes of NVLinks, PCIe
+/// alone; InfiniBand, RoCE, EFA, Slingshot, Ethernet; a rack with one NVLink domain.
 struct Hosts {
   const char* preset;
   int nodes;
@@ -27,7 +27,8 @@ constexpr Hosts kHosts[] = {{"dgx-h100", 1},        {"dgx-h100", 4}, {"dgx-a100"
                             {"dgx-1v", 2},          {"8x-l40s", 1},  {"8x-l40s", 2},
                             {"perlmutter-a100", 2}, {"aws-p5", 2},   {"dgx-spark", 2},
                             {"gh200", 4},           {"2x-l4", 2},    {"gb200-nvl72", 1}};
-/// One from before the described releases, and each of those that is held against NCCL's own answers, oldest first.
+/// Returns one version from before the described releases, and each release that is compared with NCCL's own answers,
+/// oldest first.
 std::vector<std::string> versions() {
   std::vector<std::string> all;
   for (const std::string& release : release_versions()) {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-/// Generated logs of known truth, audited: misconfiguration x hosts x version of NCCL.
+/// Audits generated logs whose faults are known: misconfiguration x hosts x version of NCCL.
 namespace ringside::grid {
 
 struct Cell {
@@ -16,23 +16,25 @@ struct Cell {
 
 struct Outcome {
   Cell cell;
-  bool is_possible = true;  ///< the hosts or the version may not be able to have it
+  /// False where the hosts or the version cannot have the misconfiguration
+  bool is_possible = true;
   std::string why_not = {};
-  std::vector<std::string> missed =
-      {};  ///< injected, not found at warn or above (info counts for info)
-  std::vector<std::string> extra =
-      {};  ///< found at warn or above, neither injected nor a consequence
+  /// Injected, but not found at warn or above (info counts for info).
+  std::vector<std::string> missed = {};
+  /// Found at warn or above, although neither injected nor a consequence.
+  std::vector<std::string> extra = {};
 
   [[nodiscard]] bool is_right() const { return missed.empty() && extra.empty(); }
 };
 
-/// Every misconfiguration, and none, on each of these hosts as each of these versions.
+/// Returns the cells of every misconfiguration, and of none, on each of these hosts with each of these versions.
 std::vector<Cell> all_cells();
 
 /// Writes the log in memory and audits it.
 Outcome audit(const Cell& cell);
 
-/// Markdown: a row for each misconfiguration with its cells, correct ones, and missing or additional findings.
+/// Returns a Markdown table with a row for each misconfiguration: its cells, the correct ones, and missing or
+/// additional findings.
 std::string grid_table(const std::vector<Outcome>& outcomes);
 
 }  // namespace ringside::grid

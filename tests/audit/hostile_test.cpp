@@ -1,4 +1,4 @@
-// Ranks, sizes and channels that a line claims: they size no memory.
+// Tests that ranks, sizes and channels that a line claims do not determine how much memory is allocated.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ std::string comm_line(int comm, std::int64_t rank, std::int64_t nranks, const ch
 }
 
 // A bit for each rank below the one that is claimed would be 256 MiB a line.
-TEST(AuditHostile, ARankThatALineClaimsSizesNothing) {
+TEST(AuditHostile, AHugeRankNumberAllocatesNothing) {
   std::string text;
   for (int comm = 0; comm < 4; ++comm)
     text += comm_line(comm, 2'147'483'000, 2'147'483'647, "START");
@@ -30,7 +30,7 @@ TEST(AuditHostile, ARankThatALineClaimsSizesNothing) {
 }
 
 // 64 channels of a million ranks would be 256 MiB for a line of 1.5 KB.
-TEST(AuditHostile, TreesOfALargeJobTakeWhatItsLinesSay) {
+TEST(AuditHostile, MemoryForTreesFollowsTheNumberOfLines) {
   std::string text;
   for (int comm = 0; comm < 4; ++comm) {
     text += comm_line(comm, 0, 1'000'000, "START") + "h1:1:1 [0] NCCL INFO Trees";
@@ -46,7 +46,7 @@ TEST(AuditHostile, TreesOfALargeJobTakeWhatItsLinesSay) {
   EXPECT_LT(peak_memory_of([&] { audit_text(text); }), 64 * kMiB);
 }
 
-TEST(AuditHostile, RingsOfALargeJobTakeWhatItsLinesSay) {
+TEST(AuditHostile, MemoryForRingsFollowsTheNumberOfLines) {
   std::string text = comm_line(0, 0, 1'000'000, "START");
   for (int channel = 0; channel < 64; ++channel) {
     text += fmt::format("h1:1:1 [0] NCCL INFO Ring {:02} : 999999 -> 0 -> 1\n", channel);

@@ -72,7 +72,7 @@ TEST(AuditJobs, FilesOfOneJobAreOne) {
 }
 
 // Tensor-parallel groups within hosts are whole in their files; the group of all ranks joins these.
-TEST(AuditJobs, GroupsWithinHostsAreNoJobsOfTheirOwn) {
+TEST(AuditJobs, GroupsWithinHostsAreNotSeparateJobs) {
   const Folder folder;
   folder.write("n1.log", rank_of_job(0, 4, "n1", "abc") + rank_of_job(1, 4, "n1", "abc") +
                              rank_of_job(0, 2, "n1", "de1") + rank_of_job(1, 2, "n1", "de1"));

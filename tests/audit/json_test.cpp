@@ -25,7 +25,7 @@ std::string nccl_lines(int count) {
   return text;
 }
 
-/// As nccl-tests writes it, with the times of so many iterations for each of 30 sizes.
+/// Returns JSON as nccl-tests writes it, with the times of that many iterations for each of 30 sizes.
 std::string benchmark(int iterations, const char* line_end) {
   std::string text = fmt::format(
       "{{{0}\"version\": 3,{0}\"start_time\": \"2026-03-02 04:11:09\",{0}\"args\": "
@@ -65,7 +65,7 @@ class JsonReports : public testing::Test {
 };
 
 // 30 sizes of 12,000 lines of 11 bytes: 4 MB, among 4 to 8 MB of other lines. With 3 threads a cut falls in it.
-TEST_F(JsonReports, OfManyLinesAreReadWholeWhereverFilesAreCut) {
+TEST_F(JsonReports, ReadsMultiLineReportsWholeWhereverFilesAreCut) {
   const std::string report = benchmark(12'000, "\n");
   for (const int before : {0, 60'000}) {
     const std::string text = nccl_lines(before) + report + nccl_lines(60'000);
@@ -80,7 +80,7 @@ TEST_F(JsonReports, OfManyLinesAreReadWholeWhereverFilesAreCut) {
   }
 }
 
-TEST_F(JsonReports, OfOneLongLineAreReadWhole) {
+TEST_F(JsonReports, ReadsAReportInOneLongLine) {
   const std::string report = benchmark(20'000, "");
   ASSERT_GT(report.size(), 6'000'000U);
   const std::string text = nccl_lines(30'000) + report + nccl_lines(30'000);
@@ -104,7 +104,7 @@ TEST_F(JsonReports, BeyondTheBoundAreNamed) {
   }
 }
 
-TEST_F(JsonReports, ThatEndEarlyAreNamed) {
+TEST_F(JsonReports, NamesReportsThatEndEarly) {
   const std::string report = benchmark(10, "\n");
   const Audit audit = audit_of(nccl_lines(10) + report.substr(0, report.size() / 2), 1);
   EXPECT_TRUE(audit.facts.tables.empty());
@@ -112,13 +112,13 @@ TEST_F(JsonReports, ThatEndEarlyAreNamed) {
   EXPECT_EQ(audit.parsed.problems[0].what, "the JSON report from line 11 on does not end");
 }
 
-TEST_F(JsonReports, OfOtherProgramsAreNotMissed) {
+TEST_F(JsonReports, IgnoresReportsOfOtherPrograms) {
   const Audit audit = audit_of("{\n\"epoch\": 3,\n\"loss\": [\n1.0,\n2.0\n", 1);
   EXPECT_TRUE(audit.parsed.problems.empty());
 }
 
 // source  ecosystem-facts 2.5, 2.7: 7 is an operation in progress, 8 the timeout of 2.31
-TEST_F(JsonReports, OfRasNameTheResultThatARankHolds) {
+TEST_F(JsonReports, ReadsTheResultOfEachRankInRasReports) {
   const auto report = [](int init, int async) {
     return fmt::format(
         R"({{"nccl_version":"2.31.2","communicators":[{{"hash":"0xa","size":2,"ranks":[)"

@@ -6,7 +6,7 @@
 #include "diag/audit/audit.h"
 #include "diag/report/audit_report.h"
 
-// What nvidia-smi topo -m prints, pasted into a log.
+// These tests read the output of nvidia-smi topo -m that was pasted into a log.
 
 namespace ringside::audit {
 namespace {
@@ -36,7 +36,7 @@ TEST(LinkMatrices, HaveTheLegendsNamesOfNics) {
   EXPECT_TRUE(all[0].unlinked_gpus().empty());
 }
 
-TEST(LinkMatrices, OfOlderDriversNameNicsInTheHeading) {
+TEST(LinkMatrices, ReadsNicsInTheHeadingOfOlderDrivers) {
   const auto all = matrices_of(
       "        GPU0    GPU1    mlx5_0  CPU Affinity\n"
       "GPU0     X      SOC     PHB     0-13\n"
@@ -58,7 +58,7 @@ TEST(LinkMatrices, LeaveOutRowsThatAreCut) {
   EXPECT_THAT(all[0].linked_gpus(), ElementsAre("GPU0"));
 }
 
-TEST(LinkMatrices, OfTwoHostsBehindTheirNamesAreTwo) {
+TEST(LinkMatrices, ReadsTwoMatricesThatFollowHostNames) {
   std::string text;
   for (const char* line :
        {"\tGPU0\tGPU1\tCPU Affinity\n", "GPU0\t X \tNV4\t0-31\n", "GPU1\tNV4\t X \t0-31\n"}) {
@@ -80,7 +80,7 @@ TEST(LinkMatrices, AreShownAmongTheFacts) {
               HasSubstr("nvidia-smi topo -m: 2 GPUs, NV4 between them; 1 NIC, the nearest by "));
 }
 
-TEST(LinkMatrices, AreNotMadeOfOtherWords) {
+TEST(LinkMatrices, OtherTextIsNotAMatrix) {
   EXPECT_TRUE(matrices_of("GPU0 GPU1 busy\nGPU0: 93%\nGPU0 memory 71%\n").empty());
 }
 

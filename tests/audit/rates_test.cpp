@@ -7,7 +7,7 @@
 #include "diag/audit/audit.h"
 #include "diag/audit/cost.h"
 
-// Measured rates compared with the rates that are expected of the hosts.
+// Compares measured rates with the rates that are expected of the hosts.
 
 namespace ringside::audit {
 namespace {
@@ -44,7 +44,7 @@ std::string table_of(int hosts, int each, const std::string& gpu, double busbw_g
 
 const std::string kH100 = "NVIDIA H100 80GB HBM3";
 
-TEST(AuditRates, ATenthOfWhatIsExpectedIsAFinding) {
+TEST(AuditRates, ATenthOfTheExpectedRateIsAFinding) {
   const Audit audit = audit_text(table_of(2, 8, kH100, 39));
   ASSERT_TRUE(audit.has("low_bandwidth", Severity::Warning));
   EXPECT_THAT(audit.findings.front().title, HasSubstr("39.0 GB/s"));
@@ -53,7 +53,7 @@ TEST(AuditRates, ATenthOfWhatIsExpectedIsAFinding) {
   EXPECT_GT(audit.findings.front().cost->expected_gbs, 8 * 39);
 }
 
-TEST(AuditRates, ExpectedRatesAreNoFinding) {
+TEST(AuditRates, ExpectedRatesGiveNoFinding) {
   EXPECT_EQ(audit_text(table_of(2, 8, kH100, 340)).worst(), Severity::Info);
   EXPECT_EQ(audit_text(table_of(1, 8, kH100, 370)).worst(), Severity::Info);
   // Fewer NICs than a DGX has: the logs do not show how many these hosts have.
@@ -70,7 +70,7 @@ TEST(AuditRates, NicsThatTheLogListsWinOverThePreset) {
   EXPECT_LT(few.facts.tables.front().rows.back().expected_gbs, 100);
 }
 
-TEST(AuditRates, ARackOfGb200IsNoDgxB200) {
+TEST(AuditRates, AGb200RackIsNotTakenForADgxB200) {
   const Audit audit = audit_text(table_of(2, 4, "NVIDIA GB200", 840));
   EXPECT_EQ(audit.worst(), Severity::Info);
   for (const BenchmarkLine& row : audit.facts.tables.front().rows) {
@@ -81,7 +81,7 @@ TEST(AuditRates, ARackOfGb200IsNoDgxB200) {
   EXPECT_EQ(audit.facts.tables.front().expected_of.find("dgx-b200"), std::string::npos);
 }
 
-TEST(AuditRates, OfAnUnknownMachineNothingIsExpected) {
+TEST(AuditRates, ExpectsNoRateOfAnUnknownMachine) {
   const Audit audit = audit_text(table_of(1, 4, "NVIDIA GeForce RTX 4090", 7));
   EXPECT_EQ(audit.worst(), Severity::Info);
   EXPECT_TRUE(audit.facts.tables.front().expected_of.empty());

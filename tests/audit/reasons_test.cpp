@@ -8,7 +8,7 @@
 #include "diag/audit/finding_types.h"
 #include "diag/audit/plain_lines.h"
 
-// Every row of reasons/*.def: its sample is read as this reason and reported, its look-alikes are not.
+// For every row of reasons/*.def, its sample is read as this reason and reported, and its look-alikes are not.
 
 namespace ringside::audit {
 namespace {
@@ -17,7 +17,7 @@ struct Sample {
   std::string_view name;
   PlainLine line;
   std::string_view text;
-  bool is_alike;  ///< false: it only looks so
+  bool is_alike;  ///< false: it only looks like the reason
 };
 
 constexpr Sample kSamples[] = {
@@ -43,7 +43,7 @@ std::string_view id_of(PlainLine line) {
   return {};
 }
 
-TEST(AuditReasons, ReadTheirSamplesAndNotTheirLookAlikes) {
+TEST(AuditReasons, MatchTheirSamplesAndNotSimilarLines) {
   for (const Sample& sample : kSamples)
     EXPECT_EQ(has_line(plain_lines_of(sample.text), sample.line), sample.is_alike)
         << sample.name << ": " << sample.text;
@@ -65,7 +65,7 @@ TEST(AuditReasons, AreOfKnownKinds) {
     EXPECT_NE(finding_type(reason.id), nullptr) << reason.name << ": " << reason.id;
 }
 
-// The line alone is enough: something is reported of it, and nothing of the sentence is left unfilled.
+// A line alone suffices: something is reported about it, and every part of the sentence is filled in.
 TEST(AuditReasons, AreReported) {
   for (const Sample& sample : kSamples) {
     if (!sample.is_alike) continue;

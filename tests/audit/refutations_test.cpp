@@ -5,7 +5,7 @@
 
 #include "diag/audit/audit.h"
 
-// Other lines of the same text that refute a finding, or answer part of its advice.
+// Tests that other lines of the same text refute a finding, or answer part of its advice.
 
 namespace ringside::audit {
 namespace {
@@ -31,7 +31,7 @@ TEST(AuditRefutations, ALimitThatTheTextShowsIsNamed) {
   ASSERT_TRUE(audit.has("memlock_limit", Severity::Error));
   EXPECT_THAT(audit.findings.front().title, HasSubstr("65536"));
   EXPECT_TRUE(audit.findings.front().unseen.empty());
-  // `ulimit -l unlimited` sets the limit: that is advice still.
+  // `ulimit -l unlimited` sets the limit: the advice to set it remains.
   EXPECT_THAT(audit.findings.front().fix, HasSubstr("ulimit -l unlimited"));
 }
 
@@ -74,7 +74,7 @@ TEST(AuditRefutations, AGidIndexIsJudgedByTheTableOfItsHost) {
   EXPECT_TRUE(finding.unseen.empty());
 }
 
-TEST(AuditRefutations, AnIndexInTheTableIsNoFinding) {
+TEST(AuditRefutations, AnIndexThatExistsGivesNoFinding) {
   const Audit audit = audit_text(gids_of("w-2", 5) + kNoDevice);
   ASSERT_FALSE(audit.findings.empty());
   EXPECT_THAT(audit.findings.front().title, Not(HasSubstr("is empty")));

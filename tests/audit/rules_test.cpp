@@ -7,7 +7,7 @@
 
 #include "diag/audit/audit.h"
 
-// Each rule on two invented logs: one on which it must fire, and its neighbour on which it must not.
+// Tests each rule with two invented logs: one that it must report, and a similar one that it must not.
 
 namespace ringside::audit {
 namespace {
@@ -241,7 +241,7 @@ TEST(AuditFacts, ATornHostNameIsNotAHost) {
 }
 
 TEST(AuditFacts, TheCallThatDiffersIsNamedWithItsLine) {
-  // Both ranks make two calls; the second of rank 1 is 2,048 elements shorter.
+  // Both ranks make two calls; the second call of rank 1 is 2,048 elements shorter.
   const auto call = [](int rank, int count) {
     return "n01:" + std::to_string(4000 + rank) + ":" + std::to_string(4000 + rank) +
            " [0] NCCL INFO AllReduce: opCount 0 sendbuff 0x7f sendbuff 0x7f recvbuff 0x7f count " +

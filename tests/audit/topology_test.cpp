@@ -18,7 +18,7 @@
 namespace ringside::audit {
 namespace {
 
-/// What a release of NCCL chooses on these hosts, and the time that it predicts.
+/// Returns what a release of NCCL chooses on these hosts, and the time that it predicts.
 std::vector<std::string> choices_on(const JobHosts& hosts, const std::string& release = "2.30") {
   std::vector<std::string> choices;
   const auto nothing = [](const char*) -> std::optional<std::string> { return {}; };
@@ -51,7 +51,7 @@ Audit audit_of(const std::string& preset, int nodes, const char* version) {
   return audit_text(joined_log(*LogJob::make(request)));
 }
 
-TEST(AuditTopologies, OfGeneratedLogsLeadToTheSameChoices) {
+TEST(AuditTopologies, RebuildsTheChoicesFromGeneratedLogs) {
   for (const char* preset : {"dgx-h100", "dgx-a100", "dgx-1v", "8x-l40s", "perlmutter-a100",
                              "gh200", "dgx-spark", "aws-p5"}) {
     for (const std::string version : {"2.18", "2.27"}) {
@@ -69,7 +69,7 @@ TEST(AuditTopologies, OfGeneratedLogsLeadToTheSameChoices) {
   }
 }
 
-// One line of the dump after the other is lost, every 7th: the model is used nevertheless, and nothing crashes.
+// Each test loses one line of the dump, every 7th line: the model is used all the same, and nothing crashes.
 TEST(AuditTopologies, WithoutOneOfTheirLinesAreHostsOrRefused) {
   LogRequest request;
   request.hosts = *load_hosts("dgx-a100", 1, std::nullopt);
@@ -89,8 +89,8 @@ TEST(AuditTopologies, WithoutOneOfTheirLinesAreHostsOrRefused) {
   EXPECT_GT(lost, 40);
 }
 
-// 18 hosts of 4 GPUs dump their topologies behind each other: one of them is the host.
-TEST(AuditTopologies, OfAnNvLinkDomainAreItsHosts) {
+// 18 hosts of 4 GPUs each write their topologies after each other: one of them describes the host.
+TEST(AuditTopologies, FindsTheHostsOfAnNvLinkDomain) {
   const auto rebuilt = expected_job(audit_of("gb200-nvl72", 1, "2.28").facts, "");
   ASSERT_TRUE(rebuilt) << rebuilt.error().message;
   EXPECT_EQ(gpus_of(rebuilt->hosts.runs.front().host).size(), 4U);

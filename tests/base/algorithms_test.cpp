@@ -23,7 +23,7 @@ std::string those_that_do(Collective collective) {
   return those([=](const AlgorithmFacts& facts) { return facts.collectives.contains(collective); });
 }
 
-// NCCL's tables, its variables and the traces go by these numbers.
+// NCCL's tables, its variables and the traces use these numbers.
 TEST(Algorithms, TheirNumbersAreNccls) {
   EXPECT_EQ(those([](const auto&) { return true; }),
             "tree ring collnet_direct collnet_chain nvls nvls_tree pat one_shot two_shot ");
@@ -46,7 +46,7 @@ TEST(Algorithms, EachDoesItsCollectives) {
   }
 }
 
-TEST(Algorithms, WhatEachNeeds) {
+TEST(Algorithms, RequirementsOfEachAlgorithm) {
   EXPECT_EQ(those([](const AlgorithmFacts& facts) { return facts.needs_nodes; }),
             "collnet_direct collnet_chain nvls_tree ");
   EXPECT_EQ(those([](const AlgorithmFacts& facts) { return facts.is_modelled(); }),
@@ -64,7 +64,7 @@ TEST(Algorithms, WhatEachNeeds) {
             "tree ring one_shot two_shot ");
 }
 
-TEST(Algorithms, WhatAnExecutorMayDoWithTheirBuffers) {
+TEST(Algorithms, BufferUsePermittedToExecutors) {
   EXPECT_EQ(those([](const AlgorithmFacts& facts) { return facts.returns_results; }), "two_shot ");
   EXPECT_EQ(those([](const AlgorithmFacts& facts) { return facts.keeps_input; }), "two_shot ");
 }

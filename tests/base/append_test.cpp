@@ -6,7 +6,7 @@
 namespace ringside {
 namespace {
 
-TEST(Append, AddsBehindWhatIsThereWhatFormatGives) {
+TEST(Append, AppendsTheFormattedText) {
   std::string text = "rank 3";
   append(text, " {:>4}|{:.2f}|{}", 17, 2.5, std::string("ring"));
   EXPECT_EQ(text, "rank 3" + fmt::format(" {:>4}|{:.2f}|{}", 17, 2.5, "ring"));

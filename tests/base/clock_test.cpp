@@ -37,7 +37,7 @@ TEST(RealClock, APollEndsAtItsTimeOrWithADescriptorAndNeverWithoutBoth) {
   EXPECT_EQ(entry.revents, POLLIN);
 }
 
-TEST(Deadline, PassesByTheClockThatItWasMadeOf) {
+TEST(Deadline, UsesTheClockThatItWasMadeWith) {
   FakeClock clock;
   const Deadline deadline = deadline_in(hours(1), clock);
   EXPECT_FALSE(has_passed(deadline));
@@ -82,7 +82,7 @@ TEST(FakeClock, SleepersWakeInTheOrderOfTheirTimes) {
   EXPECT_EQ(woken, (std::vector<Nanoseconds>{seconds(3), seconds(4), seconds(5)}));
 }
 
-TEST(FakeClock, WhatADescriptorSaysGoesBeforeTime) {
+TEST(FakeClock, AReadyDescriptorEndsAPollBeforeItsDeadline) {
   FakeClock clock;
   const UniqueFd fd(::eventfd(0, 0));
   const Attendance here(clock);
@@ -96,7 +96,7 @@ TEST(FakeClock, WhatADescriptorSaysGoesBeforeTime) {
   EXPECT_LT(clock.elapsed(), hours(1));
 }
 
-TEST(FakeClock, AThreadThatEndsLetsTimeGoOn) {
+TEST(FakeClock, TimeAdvancesWhenAThreadEnds) {
   FakeClock clock;
   auto sleeping = async_on(clock, [&] {
     clock.sleep(hours(1));

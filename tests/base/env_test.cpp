@@ -16,7 +16,7 @@ TEST(EnvInt, ReadsDecimalHexadecimalAndOctalAsNcclDoes) {
   EXPECT_EQ(**env_int(environment, "N", -1, 64), -1);
 }
 
-TEST(EnvInt, IsNothingWhereTheVariableIsUnsetOrEmpty) {
+TEST(EnvInt, IsEmptyIfTheVariableIsUnsetOrEmpty) {
   const Environment environment = environment_of({{"EMPTY", ""}});
   EXPECT_FALSE(env_int(environment, "EMPTY", 0, 64)->has_value());
   EXPECT_FALSE(env_int(environment, "UNSET", 0, 64)->has_value());

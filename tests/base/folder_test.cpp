@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-/// A place of its own, gone afterwards.
+/// A new folder that is removed afterwards.
 class EmptyFolder : public testing::Test {
  protected:
   EmptyFolder() { fs::create_directories(root_); }
@@ -52,7 +52,7 @@ TEST_F(EmptyFolder, AFileInItsWayIsRefusedAndKept) {
   EXPECT_EQ(fs::file_size(root_ / "file"), 4U);
 }
 
-TEST_F(EmptyFolder, ACommandGoesOnOnlyInItsOwnFolders) {
+TEST_F(EmptyFolder, ACommandContinuesOnlyInItsOwnFolders) {
   EXPECT_TRUE(check_own_folder(root_ / "new", "results.sqlite"));
   EXPECT_FALSE(fs::exists(root_ / "new")) << "looking makes nothing";
   EXPECT_TRUE(check_own_folder(root_, "results.sqlite")) << "empty";
@@ -66,7 +66,7 @@ TEST_F(EmptyFolder, ACommandGoesOnOnlyInItsOwnFolders) {
   EXPECT_TRUE(check_own_folder(root_, "results.sqlite"));
 }
 
-TEST_F(EmptyFolder, WhatTheSystemRefusesHasAFix) {
+TEST_F(EmptyFolder, ErrorsOfTheSystemNameAFix) {
   const Status made = make_empty_folder("/proc/ringside");
   ASSERT_FALSE(made);
   EXPECT_EQ(exit_status(made.error().code), 3);
@@ -91,7 +91,7 @@ TEST_F(EmptyFolder, OneThatIsNotThereHasNoNames) {
   EXPECT_TRUE(names_or_none(root_ / "nothing").empty());
 }
 
-// In a process that is not root: root reads all folders.
+// Runs in a process that is not root's, as root can read every folder.
 TEST_F(EmptyFolder, OneBelowItThatCannotBeReadIsNamed) {
   fs::create_directories(root_ / "closed");
   fs::permissions(root_ / "closed", fs::perms::none);

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-/// A host of 8 GiB that is made up below a folder.
+/// An invented host of 8 GiB below a folder.
 class FreeMemoryOf : public testing::Test {
  protected:
   FreeMemoryOf() {
@@ -38,7 +38,7 @@ class FreeMemoryOf : public testing::Test {
   const fs::path root_ = testing::TempDir() + "ringside_memory_" + std::to_string(::getpid());
 };
 
-TEST_F(FreeMemoryOf, AHostWithoutGroupsIsWhatIsAvailable) {
+TEST_F(FreeMemoryOf, AHostWithoutGroupsHasItsAvailableMemory) {
   const auto free = free_memory(root_);
   ASSERT_TRUE(free);
   EXPECT_EQ(free->bytes, 8_GiB);
@@ -83,7 +83,7 @@ TEST_F(FreeMemoryOf, LinesThatAreNoneAreSkipped) {
   EXPECT_EQ(free_memory(root_)->bytes, 8_GiB);
 }
 
-TEST_F(FreeMemoryOf, WhatDoesNotFitIsRefusedWithBothFigures) {
+TEST_F(FreeMemoryOf, RefusesTooLargeSizesAndNamesBothFigures) {
   EXPECT_TRUE(check_memory(8_GiB, "a job", "ask for less", root_));
   const Status refused = check_memory(Bytes{3ULL << 40}, "a job", "ask for less", root_);
   ASSERT_FALSE(refused);

@@ -5,7 +5,7 @@
 namespace ringside {
 namespace {
 
-TEST(OneLine, PlainTextStaysAsItIs) {
+TEST(OneLine, PlainTextIsUnchanged) {
   EXPECT_EQ(one_line("all_reduce of 'default_pg' # 1: \"a\" \\n"),
             "all_reduce of 'default_pg' # 1: \"a\" \\n");
   EXPECT_EQ(one_line("gr\xc3\xb6\xc3\x9f"
@@ -21,7 +21,7 @@ TEST(OneLine, LineBreaksOfAllKindsAreShown) {
   EXPECT_EQ(one_line("\xe2\x80\xa8|\xe2\x80\xa9"), "\\xe2\\x80\\xa8|\\xe2\\x80\\xa9");
 }
 
-TEST(OneLine, WhatSteersATerminalIsShown) {
+TEST(OneLine, EscapesTerminalControlCharacters) {
   EXPECT_EQ(one_line("\x1b[2J\x7f"), "\\x1b[2J\\x7f");
   EXPECT_EQ(one_line("\xc2\x9b"
                      "2J"),

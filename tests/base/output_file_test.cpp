@@ -81,7 +81,7 @@ class Outputs : public testing::Test {
   const fs::path root_ = testing::TempDir() + "ringside_output_" + std::to_string(::getpid());
 };
 
-// Each kind over each sample: only its own, and what is empty.
+// Writes each kind over each sample: only a file of the same kind, or an empty file, may be replaced.
 TEST_F(Outputs, AFileOfAnotherKindIsRefused) {
   for (const auto& [kind, head] : samples()) {
     const std::string path = write("file", head);
@@ -125,7 +125,7 @@ TEST_F(Outputs, AFileInAFolderThatIsReadIsAnInput) {
   }
 }
 
-TEST_F(Outputs, WhatIsNoRegularFileHoldsNothing) {
+TEST_F(Outputs, NewPathsPipesAndDevicesMayBeWritten) {
   EXPECT_TRUE(check("", ContentKind::Svg));
   EXPECT_TRUE(check("-", ContentKind::Svg));
   EXPECT_TRUE(check("/dev/null", ContentKind::Svg));

@@ -18,7 +18,7 @@ TEST(EditDistance, CountsInsertDropReplaceAndSwap) {
   EXPECT_EQ(edit_distance("RING", "ring"), 0);
 }
 
-TEST(NearestWord, NamesTheOneMeantAndStaysSilentWhenNoneIsNear) {
+TEST(NearestWord, ReturnsTheIntendedWordOrNothing) {
   constexpr std::array<std::string_view, 3> kKnown{"all_reduce", "all_gather", "broadcast"};
   EXPECT_EQ(nearest_word("allreduce", kKnown), "all_reduce");
   EXPECT_EQ(nearest_word("brodcast", kKnown), "broadcast");
@@ -36,7 +36,7 @@ TEST(NearestWord, AWholePartRanksAboveEdits) {
   EXPECT_EQ(nearest_word("h20", kKnown), "") << "too short for two edits";
 }
 
-TEST(NearestWord, OfEqualEditsTheOneThatSharesMoreCounts) {
+TEST(NearestWord, PrefersTheWordThatSharesMorePartsAmongEqualEdits) {
   constexpr std::array<std::string_view, 3> kKnown{"dgx-b200", "dgx-h100", "hgx-h200"};
   EXPECT_EQ(nearest_word("dgx-h200", kKnown), "hgx-h200");
 }
@@ -61,7 +61,7 @@ TEST(NearestWord, OtherProgramsWordsHaveTheirMeaning) {
 }
 
 // A factor of eight.
-TEST(NearestWord, BitsAreNotTakenForBytes) {
+TEST(NearestWord, DistinguishesBitsFromBytes) {
   constexpr std::array<std::string_view, 3> kUnits{"GB/s", "Gbit/s", "Mbit/s"};
   EXPECT_EQ(nearest_word("Gb/s", kUnits), "Gbit/s");
   EXPECT_EQ(nearest_word("Gbps", kUnits), "Gbit/s");
@@ -81,7 +81,7 @@ TEST(NearestWord, ABeginningIsBetterThanManyEdits) {
   EXPECT_EQ(nearest_word("re", kKnown), "") << "two letters say little";
 }
 
-TEST(NearestWord, NothingIsNearToNothing) {
+TEST(NearestWord, AnEmptyWordHasNoNearestWord) {
   constexpr std::array<std::string_view, 3> kKnown{"a", "ab", "shm"};
   EXPECT_EQ(nearest_word("", kKnown), "");
   EXPECT_EQ(nearest_word("--", kKnown), "");

@@ -40,7 +40,7 @@ class Temporary : public testing::Test {
     }
   }
 
-  /// What another user of the machine puts there for this one to follow.
+  /// Creates a symbolic link as another user of the machine could, for the tested code to follow.
   void plant_link(const std::string& name, const fs::path& target) const {
     fs::create_symlink(target, root_ / name);
     ASSERT_EQ(::lchown((root_ / name).c_str(), 65534, 65534), 0);
@@ -98,13 +98,13 @@ TEST_F(Temporary, AnotherUsersLinkInASharedFolderIsNotWrittenThrough) {
   EXPECT_FALSE(open_for_writing(root_ / "link", O_TRUNC));
   EXPECT_EQ(errno, EACCES);
   EXPECT_EQ(*read_file(root_ / "victim"), "precious");
-  // A file that takes its name when it is whole takes the link's place.
+  // A file that is renamed into place when it is complete replaces the link.
   plant_link("other", root_ / "victim");
   fs::permissions(root_, fs::perms::all);
   ASSERT_TRUE(write_file(root_ / "other", "text"));
   EXPECT_EQ(*read_file(root_ / "victim"), "precious");
   EXPECT_EQ(*read_file(root_ / "other"), "text");
-  // In a folder of this user's own he may lay links, and have them laid.
+  // In a folder that the user owns, links that the user created are followed.
   fs::permissions(root_, fs::perms::owner_all);
   EXPECT_TRUE(open_for_writing(root_ / "link", O_TRUNC));
   EXPECT_EQ(*read_file(root_ / "victim"), "");

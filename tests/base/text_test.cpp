@@ -14,7 +14,7 @@ TEST(ParseBytes, StepsAreTwoToTheTenAsInNcclTests) {
   EXPECT_EQ(*parse_bytes("9007199254740993"), 9007199254740993_B);  // 2^53 + 1: exact
 }
 
-TEST(ParseBytes, RefusesWhatIsNoSize) {
+TEST(ParseBytes, RefusesInvalidSizes) {
   for (const char* text :
        {"", "M", "-1", "1.5", "64X", "64MM", "nan", "inf", "1e30", "8 8", "0x8"}) {
     EXPECT_FALSE(parse_bytes(text)) << text;

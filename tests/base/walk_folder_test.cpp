@@ -47,12 +47,12 @@ TEST_F(WalkFolder, SeesAllOnceAndFollowsNoLinks) {
   EXPECT_THAT(seen_, ElementsAre("4", "a", "a/1", "a/deep", "a/deep/2", "b", "b/3", "b/up"));
 }
 
-TEST_F(WalkFolder, GoesWhereTheVisitorSays) {
+TEST_F(WalkFolder, VisitsTheFoldersThatTheVisitorAccepts) {
   EXPECT_TRUE(walk("a").empty());
   EXPECT_THAT(seen_, ElementsAre("4", "a", "b", "b/3", "b/up"));
 }
 
-TEST_F(WalkFolder, NamesWhatItCouldNotReadAndGoesOn) {
+TEST_F(WalkFolder, NamesUnreadableFoldersAndContinues) {
   fs::permissions(root_ / "a", fs::perms::none);
   const OtherUser user;
   const std::vector<UnreadFolder> unread = walk();

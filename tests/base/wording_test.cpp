@@ -12,7 +12,7 @@ TEST(Wording, OneIsNotMany) {
   EXPECT_EQ(plural(0, "rank", "ranks"), "0 ranks");
 }
 
-TEST(Wording, ALongListSaysHowManyMore) {
+TEST(Wording, ALongListCountsTheOmittedEntries) {
   const std::vector<std::string> names{"a", "b", "c"};
   EXPECT_EQ(list_of(names, 3), "a, b, c");
   EXPECT_EQ(list_of(names, 2), "a, b and 1 more");

@@ -82,7 +82,7 @@ TEST_F(WriteFile, APipeIsWrittenInPlace) {
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
-TEST(AnswerOnStdout, GivesWhatTheWorkGives) {
+TEST(AnswerOnStdout, ReturnsTheResultOfTheWork) {
   EXPECT_EQ(*answer_on_stdout([] { return 1; }), 1);
   const auto failed = answer_on_stdout([]() -> Result<int> {
     return Error{ErrorCode::Corrupt, "no", "help"};

@@ -1,4 +1,5 @@
-// The C face of communicators on GPUs, which are fibres here; their streams are threads. Ranks are threads.
+// Tests the C interface of communicators on GPUs, which are fibres here; their streams are threads, and so are the
+// ranks.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +21,7 @@
 namespace ringside {
 namespace {
 
-/// Puts fibres in the place of GPUs while it lives.
+/// Replaces GPUs by fibres as long as the object lives.
 class FibreGpus {
  public:
   FibreGpus() {
@@ -63,7 +64,7 @@ void with_gpu_ranks(int nranks, const std::function<void(int rank, rsComm_t comm
   threads.clear();
 }
 
-/// A program that knows NCCL's would be like this: it fills, reduces and reads on one stream, and waits once.
+/// As in a program written for NCCL, it fills, reduces and reads on one stream, and waits once.
 TEST(CApiOnGpus, CallsTakeTheirTurnOnAStreamOfCudas) {
   with_gpu_ranks(2, [](int rank, rsComm_t comm) {
     FakeStream cuda;
@@ -125,7 +126,7 @@ TEST(CApiOnGpus, ACaptureIsRefusedBeforeTheFirstCallAndHoldsTheNext) {
   });
 }
 
-// A part has a GPU opened anew, and CUDA's default stream where none is named.
+// A part opens a GPU again, and uses CUDA's default stream if no stream is named.
 TEST(CApiOnGpus, PartsAreOnTheSameGpuAndADefaultStreamIsCudas) {
   with_gpu_ranks(3, [](int rank, rsComm_t comm) {
     rsComm_t part = nullptr;

@@ -1,4 +1,4 @@
-// The C face, as a program that knows NCCL's would use it; ranks are threads.
+// Tests the C interface as a program written for NCCL would use it; ranks are threads.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -135,7 +135,7 @@ TEST(CApi, AWindowIsOfEqualMemoryOnEveryRank) {
     EXPECT_EQ(rsCommWindowRegister(comm, memory, 4096, &window, RS_WIN_COLL_SYMMETRIC), rsSuccess);
     EXPECT_NE(window, nullptr);
     EXPECT_EQ(rsCommWindowDeregister(comm, window), rsSuccess);
-    // Unequal, beyond the memory, and of rank 1 none at all.
+    // The counts are unequal, one exceeds the memory, and rank 1 has none.
     const size_t half = rank == 0 ? 2048 : 1024;
     EXPECT_EQ(rsCommWindowRegister(comm, memory, half, &window, RS_WIN_DEFAULT), rsInvalidArgument);
     EXPECT_EQ(window, nullptr);
@@ -159,7 +159,7 @@ TEST(CApi, AGroupOfSendsAndReceivesIsARingWithoutWaiting) {
     ASSERT_EQ(rsMemAlloc(&memory, 2 * sizeof(double)), rsSuccess);
     double* const values = static_cast<double*>(memory);
     values[0] = rank;
-    rsStream_t stream = nullptr;  // the default one is for one rank a process
+    rsStream_t stream = nullptr;  // the default stream serves one rank per process
     ASSERT_EQ(rsStreamCreate(&stream), rsSuccess);
     EXPECT_EQ(rsGroupStart(), rsSuccess);
     EXPECT_EQ(rsSend(&values[0], 1, rsFloat64, (rank + 1) % 3, comm, stream), rsSuccess);
@@ -173,8 +173,8 @@ TEST(CApi, AGroupOfSendsAndReceivesIsARingWithoutWaiting) {
   });
 }
 
-// Rank 0 sends alone, rank 1 receives together with sends of other lengths, rank 2 receives alone: each message goes as its own
-// length has it go, whatever begins with it.
+// Rank 0 sends alone, rank 1 receives together with sends of other lengths, and rank 2 receives alone: how a message
+// is sent depends only on its own length, whatever begins with it.
 TEST(CApi, ARankThatSendsAloneReachesOneThatReceivesInAGroup) {
   for (const std::size_t length : {std::size_t{3}, std::size_t{1000}, std::size_t{100'000}}) {
     with_ranks(3, [length](int rank, rsComm_t comm) {
@@ -217,7 +217,7 @@ TEST(CApi, ASplitPartsTheRanksAndNoColourIsInNone) {
   });
 }
 
-/// Until it is no longer in progress.
+/// Waits until the state is no longer in progress.
 rsResult_t state_at_last(rsComm_t comm) {
   rsResult_t state = rsInProgress;
   while (rsCommGetAsyncError(comm, &state) == rsSuccess && state == rsInProgress) {
@@ -226,8 +226,8 @@ rsResult_t state_at_last(rsComm_t comm) {
   return state;
 }
 
-// Rank 0 goes on before rank 1 comes.
-TEST(CApi, PartsThatAreNotWaitedForAreInProgressUntilAllRanksHaveCome) {
+// Rank 0 continues before rank 1 arrives.
+TEST(CApi, ANonBlockingSplitIsInProgressUntilAllRanksJoin) {
   std::latch begun(1);
   std::latch shrunk(1);
   with_ranks(2, [&](int rank, rsComm_t comm) {
@@ -271,7 +271,7 @@ TEST(CApi, PartsThatAreNotWaitedForAreInProgressUntilAllRanksHaveCome) {
   });
 }
 
-TEST(CApi, NonBlockingInitIsInProgressUntilEverybodyHasComeAndCanBeAborted) {
+TEST(CApi, NonBlockingInitIsInProgressUntilAllRanksJoinAndCanBeAborted) {
   rsUniqueId id;
   ASSERT_EQ(rsGetUniqueId(&id), rsSuccess);
   rsConfig_t config = RS_CONFIG_INITIALIZER;
@@ -310,7 +310,7 @@ int threads_now() {
 
 const int threads_at_first = threads_now();
 
-/// Waits for those that were destroyed and not finalized.
+/// Waits for communicators that were destroyed without being finalized.
 void let_all_go() {
   const int most = threads_at_first + 1;  // a stream that all share
   for (int i = 0; i < 2000 && threads_now() > most; ++i) {
@@ -319,10 +319,11 @@ void let_all_go() {
   EXPECT_LE(threads_now(), most);
 }
 
-/// Waits until the stream has begun what it cannot end, or would long have ended it.
+/// Waits long enough for the stream to begin work that it cannot end, or to have ended it.
 void let_it_wait() { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }
 
-// One thread speaks for all ranks, as nccl-tests do with several GPUs: each step of one rank waits for the others'.
+// One thread makes the calls of all ranks, as nccl-tests does with several GPUs: each step of one rank waits for the
+// others' steps.
 TEST(CApi, OneThreadMakesCallsPartsAndEndsAllRanksInGroups) {
   constexpr int kRanks = 3;
   rsUniqueId id;
@@ -358,12 +359,12 @@ TEST(CApi, OneThreadMakesCallsPartsAndEndsAllRanksInGroups) {
   for (rsComm_t comm : comms) EXPECT_EQ(rsCommFinalize(comm), rsSuccess);
   EXPECT_EQ(rsGroupEnd(), rsSuccess) << rsGetLastError(nullptr);
   for (rsComm_t comm : comms) EXPECT_EQ(rsCommDestroy(comm), rsSuccess);
-  // These were not finalized: one goes after the other, and none is taken for dead.
+  // These were not finalized: they are destroyed one after the other, and none is taken for dead.
   for (rsComm_t part : parts) EXPECT_EQ(rsCommDestroy(part), rsSuccess);
   for (rsStream_t stream : streams) EXPECT_EQ(rsStreamDestroy(stream), rsSuccess);
 }
 
-TEST(CApi, ARankThatDestroysItsCommunicatorFirstIsNotTakenForDead) {
+TEST(CApi, ARankThatDestroysItsCommunicatorFirstIsNotReportedDead) {
   with_ranks(2, [](int rank, rsComm_t comm) {
     rsStream_t stream = nullptr;
     ASSERT_EQ(rsStreamCreate(&stream), rsSuccess);
@@ -379,7 +380,7 @@ TEST(CApi, ARankThatDestroysItsCommunicatorFirstIsNotTakenForDead) {
   });
 }
 
-// Each goes on a thread of its own; that thread goes, too.
+// Each is destroyed on a thread of its own, which also ends.
 TEST(CApi, ManyThatAreOnlyDestroyedLeaveNoThread) {
   const auto live_once = [] {
     rsUniqueId id;
@@ -397,7 +398,7 @@ TEST(CApi, ManyThatAreOnlyDestroyedLeaveNoThread) {
   let_all_go();
 }
 
-// Rank 1 never comes to any of them.
+// Rank 1 never joins any of them.
 TEST(CApi, AbortEndsWhateverAnotherThreadWaitsIn) {
   const std::vector<std::function<rsResult_t(rsComm_t)>> waits{
       [](rsComm_t comm) { return rsCommFinalize(comm); },
@@ -464,7 +465,7 @@ TEST(CApi, AnAbortTakesItsCallsOutOfTheGroup) {
   });
 }
 
-// What PyTorch's variables ask for is done for programs in C, too.
+// PyTorch's environment variables also apply to programs written in C.
 TEST(CApi, AFailureLeavesADumpOfEachRank) {
   let_all_go();  // a rank's recorder lives as long as a communicator of it, and was made without these
   const std::string prefix =
@@ -486,7 +487,7 @@ TEST(CApi, AFailureLeavesADumpOfEachRank) {
   }
 }
 
-/// What a status service answers to STATUS.
+/// Returns the answer of a status service to the request STATUS.
 std::string status_at(std::uint16_t port) {
   const ringside::Patience patience(ringside::deadline_in(std::chrono::seconds(20)));
   const auto client = ringside::connect_tcp(ringside::loopback_address(port), patience);

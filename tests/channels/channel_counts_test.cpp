@@ -6,7 +6,7 @@
 namespace ringside {
 namespace {
 
-/// Of each channel. With small::rotations() they distinguish the channels.
+/// Returns the root of each channel's tree. With small::rotations() the roots distinguish the channels.
 std::vector<Rank> tree_roots(const Connection& connection) {
   std::vector<Rank> roots;
   for (const std::vector<Channels::TreePlace>& tree : connection.channels.trees) {
@@ -165,7 +165,7 @@ TEST(NvlsSizes, TheEnvironmentWinsWithinTheCtaLimits) {
   EXPECT_EQ(shape.nvls_tree_chunk, 32768);
 }
 
-TEST(NvlsSizes, AreNothingWhereANodeHasNoHeads) {
+TEST(NvlsSizes, AreEmptyIfANodeHasNoHeads) {
   const std::vector<NodeReport> reports{small::nvls_node(4, 90), small::node(4, 8)};
   const auto job = connect_nodes(reports, small::nodes(reports, {0, 1}), {});
   EXPECT_FALSE(job->shape.has_nvls);

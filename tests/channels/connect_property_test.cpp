@@ -17,8 +17,8 @@ void expect_ring(const std::vector<Rank>& ring, int nranks) {
   }
 }
 
-/// How many ranks hang below `rank`, itself included; a cycle never comes back from here, so the
-/// caller has checked that there is one root and that parents and children agree.
+/// Returns the number of ranks in the subtree of `rank`, itself included. It does not end on a cycle: the caller has
+/// checked that there is one root and that parents and children agree.
 int reached_from(const std::vector<Channels::TreePlace>& tree, Rank rank) {
   int reached = 1;
   for (const Rank child : tree[static_cast<std::size_t>(to_int(rank))].children) {
@@ -41,7 +41,7 @@ void expect_tree(const std::vector<Channels::TreePlace>& tree) {
     root = Rank{static_cast<int>(rank)};
   }
   ASSERT_NE(root, kNoRank);
-  // As many edges as ranks but one, each child under its only parent: no cycle hangs off the root.
+  // There is one edge fewer than ranks and each child has one parent, so no cycle exists next to the tree.
   ASSERT_EQ(edges, tree.size() - 1);
   ASSERT_EQ(reached_from(tree, root), static_cast<int>(tree.size()));
 }

@@ -17,7 +17,7 @@ const Channels::TreePlace& place(const Connection& connection, std::size_t chann
   return connection.channels.trees[channel][static_cast<std::size_t>(rank)];
 }
 
-/// A node of 8 GPUs and 8 NICs: ring c enters next to GPU c and leaves by its neighbour c xor 1.
+/// Returns a node of 8 GPUs and 8 NICs: ring c enters next to GPU c and leaves by GPU c xor 1.
 NodeReport dgx_h100() {
   NodeReport report = small::nvls_node(8, 90);
   Graph& ring = report.graphs[GraphId::Ring];

@@ -70,7 +70,7 @@ TEST(GraphXml, IgnoresAGraphThatCrossesNicsIfCrossNicIsForbidden) {
   EXPECT_NE(report_on(system, {}, never, *given).graphs[GraphId::Ring].bw_intra, 7);
 }
 
-TEST(GraphXml, SaysWhereAFileIsWrong) {
+TEST(GraphXml, NamesTheLineOfAnError) {
   const System system = two_gpus();
   const auto message = [&](const std::string& from, const std::string& to) {
     const auto graphs = parse_graph_xml(replaced(kOneRing, from, to), "ring.xml", system);
@@ -90,7 +90,7 @@ TEST(GraphXml, SaysWhereAFileIsWrong) {
   EXPECT_THAT(message("</graphs>", ""), HasSubstr("not XML"));
 }
 
-/// All that a graph is but its hops, for which the format has no word.
+/// Returns all fields of a graph except its hops, which the format cannot express.
 auto written_fields(const Graph& graph) {
   return std::tie(graph.id, graph.pattern, graph.is_collnet, graph.nchannels, graph.cross_nic,
                   graph.bw_intra, graph.bw_inter, graph.latency_inter, graph.type_intra,
@@ -121,7 +121,7 @@ TEST(GraphXml, WrittenGraphsReadBackUnchanged) {
   expect_same_when_read_back(load_hosts("gb300-nvl72", 4, 2).value(), {});
 }
 
-/// Gives the NICs below a device to a network that reduces; returns how many there are.
+/// Marks the NICs below a device as belonging to a network that reduces; returns their number.
 int let_reduce(HostPci& pci) {
   int nets = 0;
   if (pci.nic) {

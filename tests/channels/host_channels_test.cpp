@@ -13,7 +13,7 @@ const TreePlace& place_of(const std::vector<TreePlace>& tree, int rank) {
   return tree[static_cast<std::size_t>(rank)];
 }
 
-/// Hops from the rank to the root; -1 where parents and children disagree on the way.
+/// Returns the hops from the rank to the root; -1 if parents and children disagree on the path.
 int hops_to_root(const std::vector<TreePlace>& tree, int rank) {
   int hops = 0;
   for (int at = rank; place_of(tree, at).parent != kNoRank; ++hops) {

@@ -5,10 +5,10 @@
 
 #include "engine/channels/connect.h"
 
-/// Nodes with graphs as simple as can be while they differ, and jobs made of them.
+/// Nodes whose graphs are as simple as possible while they differ, and jobs made of them.
 namespace ringside::small {
 
-/// Channel c passes the GPUs upwards from c on: c, c + 1, ... around.
+/// Returns rings in which channel c passes the GPUs upwards from c on: c, c + 1, ..., and around.
 inline std::vector<std::vector<int>> rotations(int gpus, int nchannels) {
   std::vector<std::vector<int>> channels(static_cast<std::size_t>(nchannels));
   for (int channel = 0; channel < nchannels; ++channel) {
@@ -31,7 +31,7 @@ inline Graph graph(GraphId id, Pattern pattern, int gpus, int nchannels, float g
   return made;
 }
 
-/// Rings and trees alone, cc 80.
+/// Makes a node with only rings and trees, of compute capability 80.
 inline NodeReport node(int gpus, int nchannels, Pattern tree = Pattern::Tree) {
   NodeReport report;
   report.graphs[GraphId::Ring] = graph(GraphId::Ring, Pattern::Ring, gpus, nchannels);
@@ -47,7 +47,7 @@ inline NodeReport node(int gpus, int nchannels, Pattern tree = Pattern::Tree) {
   return report;
 }
 
-/// One head for each GPU.
+/// Makes a node with NVLS, with one head for each GPU.
 inline NodeReport nvls_node(int gpus, int cc) {
   NodeReport report = node(gpus, 8);
   report.min_cc = report.max_cc = cc;
@@ -56,7 +56,7 @@ inline NodeReport nvls_node(int gpus, int cc) {
   return report;
 }
 
-/// Ranks node by node; report[k] is node k's.
+/// Numbers the ranks node by node; report[k] is node k's.
 inline std::vector<JobNode> nodes(const std::vector<NodeReport>& reports,
                                   const std::vector<int>& report) {
   std::vector<JobNode> made;
@@ -71,7 +71,7 @@ inline std::vector<JobNode> nodes(const std::vector<NodeReport>& reports,
   return made;
 }
 
-/// So many like nodes. The test ends where they cannot be joined.
+/// Joins `nnodes` equal nodes. The test fails if they cannot be joined.
 inline Connection connect(const NodeReport& report, int nnodes,
                           const ChannelParameters& parameters = {}) {
   const std::vector<NodeReport> reports{report};

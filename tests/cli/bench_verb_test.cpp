@@ -18,7 +18,7 @@ using nlohmann::json;
 
 class BenchVerb : public testing::TestWithParam<const char*> {};
 
-TEST_P(BenchVerb, PrintsOneJsonDocumentWithNothingWrong) {
+TEST_P(BenchVerb, PrintsOneJsonDocumentWithoutWrongElements) {
   const Outcome outcome =
       run_program({"bench", "all_reduce", "-n", "3", "-b", "8", "-e", "128K", "-f", "4", "--iters",
                    "3", "--transport", GetParam(), "--json"});
@@ -127,7 +127,7 @@ TEST(BenchVerb, CsvHasALineOfNamesAndOneForEachSizeAndPlacement) {
   EXPECT_EQ(rows[1].back(), "");
 }
 
-TEST(BenchVerb, SaysWhatTheLinksAllowWhereThatIsAskedFor) {
+TEST(BenchVerb, PrintsTheExpectedTimesIfRequested) {
   const std::vector<std::string> words{"bench",   "all_reduce", "-n",          "2",   "-b",
                                        "8",       "-e",         "1M",          "-f",  "131072",
                                        "--iters", "2",          "--transport", "tcp", "--json"};
@@ -316,7 +316,7 @@ TEST(BenchVerb, ThePlotDrawsACurveForEachAlgorithmAndProtocol) {
   std::remove(path.c_str());
 }
 
-TEST(BenchVerb, WhatCannotBeWrittenIsRefusedBeforeAnythingRuns) {
+TEST(BenchVerb, RefusesAnUnwritableOutputBeforeRunning) {
   const Outcome plot = run_program({"bench", "all_reduce", "-n", "2", "--plot", "/no/such/f.svg"});
   EXPECT_EQ(plot.status, 2);
   EXPECT_NE(plot.err.find("/no/such/f.svg"), std::string::npos);
@@ -391,7 +391,7 @@ TEST(BenchVerb, AMissingGpuIsReported) {
                              testing::HasSubstr("without CUDA")));
 }
 
-// Each of its processes would open one.
+// Each process of the job would open one GPU.
 TEST(BenchVerb, AMissingGpuIsReportedByProcessRanks) {
   const Outcome outcome = run_program(
       {"bench", "all_reduce", "-n", "2", "-b", "8", "-e", "8", "--device", "cuda", "--processes"});
@@ -402,7 +402,7 @@ TEST(BenchVerb, AMissingGpuIsReportedByProcessRanks) {
                              testing::HasSubstr("without CUDA")));
 }
 
-TEST(BenchVerb, WhatIsOfProcessesIsRefusedOnAGpu) {
+TEST(BenchVerb, RefusesOptionsOfProcessesOnAGpu) {
   const Outcome both =
       run_program({"bench", "all_reduce", "--device", "cuda", "--transport", "shm"});
   EXPECT_EQ(both.status, 2);

@@ -1,4 +1,4 @@
-// The questions that a buyer asks (docs/tutorials/buy-a-cluster.md): one command or one short file each.
+// Answers a buyer's questions (docs/tutorials/buy-a-cluster.md) with one command or one short file each.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,8 @@ std::string text_of_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The command as the tutorial has it, without "ringside", its files found from here; and that the tutorial has it.
+/// Returns the tutorial's command, without "ringside" and with its files found from here, and checks that the tutorial
+/// contains it.
 std::vector<std::string> documented(const std::string& command) {
   EXPECT_THAT(text_of_file("docs/tutorials/buy-a-cluster.md"), HasSubstr("ringside " + command));
   std::vector<std::string> words;
@@ -49,7 +50,7 @@ json answer_of(const std::string& command) {
   return json::parse(outcome.out);
 }
 
-/// Step times by what is varied.
+/// Returns the step times by the varied value.
 std::map<std::string, double> steps_of(const json& sweep, const std::string& key) {
   std::map<std::string, double> steps;
   for (const json& point : sweep["points"]) {
@@ -88,7 +89,7 @@ TEST(Buying, WhichGpu) {
   const auto steps = steps_of(sweep, "on");
   ASSERT_EQ(steps.size(), 3U);
   EXPECT_LT(steps.at("b200"), steps.at("h200"));
-  // The same 512 GPUs of each: 8 racks of NVLink with 16 hosts of four.
+  // The number of GPUs is 512 in both: 8 racks of NVLink with 16 hosts of four GPUs.
   for (const json& point : sweep["points"]) EXPECT_EQ(point["nranks"], 512);
 }
 

@@ -21,10 +21,10 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// docs/reference/clusters.md: its example, and the command lines below it.
+/// The example of docs/reference/clusters.md, and the command lines below it.
 struct Page {
   std::string cluster;
-  std::string platform;  ///< SimGrid's
+  std::string platform;  ///< for SimGrid
   std::vector<std::vector<std::string>> commands;
 };
 
@@ -51,7 +51,7 @@ Page read_page() {
   return page;
 }
 
-/// A folder of its own, in which the test runs.
+/// A new folder in which the test runs.
 class Clusters : public testing::Test {
  protected:
   void SetUp() override {
@@ -117,7 +117,7 @@ TEST_F(Clusters, RailsApartAskForPxn) {
   EXPECT_THAT(outcome.err, HasSubstr("(NCCL_PXN_DISABLE=0)"));
 }
 
-TEST_F(Clusters, AMessagesControlCharactersDoNothing) {
+TEST_F(Clusters, EscapesControlCharactersInMessages) {
   const Outcome outcome = run_program({"topo", "--on", "\x1b[31mred"});
   EXPECT_EQ(outcome.status, 2);
   EXPECT_THAT(outcome.err, HasSubstr("\\x1b[31mred"));
@@ -160,14 +160,14 @@ TEST_F(Clusters, APlatformsHostsAreNodes) {
   EXPECT_THAT(named.out, HasSubstr("placement: listed, nodes 1,0 of 3"));
 }
 
-TEST_F(Clusters, AnEmptyPlacementIsAnErrorOfItsOwn) {
+TEST_F(Clusters, AnEmptyPlacementHasItsOwnError) {
   write("c.yaml", "{kind: switch}", "dgx-h100 x8", "placement: []\n");
   const Outcome topo = run_program({"topo", "--on", "c.yaml"});
   EXPECT_EQ(topo.status, 2);
   EXPECT_THAT(topo.err, HasSubstr("c.yaml:5: a placement that lists no node"));
 }
 
-// A setting has no line in the file.
+// A rule that comes from a setting has no line in the file.
 TEST_F(Clusters, ARuleThatIsSetIsNamedByItsOption) {
   write("c.yaml", "{kind: leaf_spine, hosts_per_leaf: 2}");
   const Outcome topo = run_program({"topo", "--on", "c.yaml", "--set",

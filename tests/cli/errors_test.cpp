@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 struct BadUsage {
   const char* name;
   std::vector<std::string> words;
-  const char* said;  ///< what stderr must hold
+  const char* said;  ///< text that stderr must contain
 };
 
 void PrintTo(const BadUsage& usage, std::ostream* out) { *out << usage.name; }
@@ -173,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& failure) { return std::string(failure.param.name); });
 
 // Files that `generate` wrote, and files next to them, belong to the user.
-TEST(Generate, TwiceIntoOneFolderIsRefusedAndChangesNothing) {
+TEST(Generate, RefusesAFolderThatHasFilesAndChangesNothing) {
   const std::vector<std::vector<std::string>> kinds = {
       {"generate", "logs", "--on", "one-gpu-one-nic"},
       {"generate", "hangs", "--ranks", "2"},
@@ -265,7 +265,7 @@ TEST(BusyPort, IsNamedWithWhatToDo) {
   EXPECT_NE(outcome.err.find("help:"), std::string::npos) << outcome.err;
 }
 
-// In a thread of its own or not: 300 MB are too few for either.
+// Allocates in a thread of its own or not: 300 MB do not suffice for either.
 TEST(Errors, NoMemoryIsAnErrorLikeOthers) {
   if (std::string_view(RINGSIDE_SANITIZED) != "") GTEST_SKIP() << "a sanitizer reserves much more";
   for (const char* const question :

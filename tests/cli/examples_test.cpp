@@ -30,7 +30,7 @@ std::vector<std::vector<std::string>> examples_of(const std::string& verb) {
 
 class VerbExamples : public testing::TestWithParam<const char*> {};
 
-// They run in a folder of their own: some write files, and `trace` reads what `demo` writes.
+// The examples run in a folder of their own: some write files, and `trace` reads the file that `demo` writes.
 TEST_P(VerbExamples, TwoOpenTheHelpAndRun) {
   if (std::string(RINGSIDE_SANITIZED) != "") GTEST_SKIP() << "takes minutes under a sanitizer";
   const std::filesystem::path before = std::filesystem::current_path();

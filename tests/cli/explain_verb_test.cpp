@@ -45,7 +45,7 @@ TEST(ExplainVerb, JsonHasTheTableTheChoicesAndTheCrossovers) {
 }
 
 // PAT with several ranks per node has a time, and 2.31 does not take it.
-TEST(ExplainVerb, ALastResortIsSaidToBeOne) {
+TEST(ExplainVerb, MarksALastResort) {
   const std::vector<std::string> words{"all_gather", "--bytes", "2M", "--on",
                                        "dgx-h100",   "-N",      "2",  "--nccl=2.31"};
   for (const json& row : explained(words)["table"]) {
@@ -72,7 +72,7 @@ TEST(ExplainVerb, CrossoversAreExactToTheByte) {
   EXPECT_EQ(at(bytes)["choices"][0]["algorithm"], crossing["to"]["algorithm"]);
 }
 
-TEST(ExplainVerb, ASettingStandsBesideNotSettingIt) {
+TEST(ExplainVerb, ShowsASettingNextToTheDefault) {
   const json document = explained(
       {"all_reduce", "--bytes", "64K", "--on", "dgx-h100", "-N", "2", "--set", "NCCL_ALGO=Ring"});
   const json& row = document["compared"][0];
@@ -100,7 +100,7 @@ TEST(ExplainVerb, TextMarksTheFastestWithinAHundredColumns) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
 }
 
-// There is no algorithm to choose: the text states that, and how the transfers are cut and routed.
+// Sends and receives have no algorithm to choose: the text states that, and how transfers are cut and routed.
 TEST(ExplainVerb, SendsAndReceivesAreExplainedToo) {
   const Outcome outcome =
       explain({"all_to_all", "--bytes", "1M:1G:1024", "--on", "dgx-h100", "-N", "2"});
@@ -114,7 +114,7 @@ TEST(ExplainVerb, SendsAndReceivesAreExplainedToo) {
   EXPECT_EQ(document["exchange"]["peers"], 15);
 }
 
-TEST(ExplainVerb, WhatCannotBeMeantIsRefused) {
+TEST(ExplainVerb, RefusesInvalidArguments) {
   const std::vector<std::string> job{"all_reduce", "--on", "dgx-h100", "--bytes", "1M"};
   const auto with = [&](const std::vector<std::string>& more) {
     std::vector<std::string> words = job;

@@ -1,4 +1,4 @@
-// Faults from the command line, their evidence, and its readers.
+// Tests faults from the command line, the evidence that they leave, and the commands that read it.
 
 #include <gtest/gtest.h>
 
@@ -56,7 +56,7 @@ TEST(FaultOptions, AnInvalidFaultExitsWithTwoAndSuggestsAFix) {
   EXPECT_EQ(bench({"--dumps", "/dev/null/folder"}).status, 2);
 }
 
-TEST(FaultOptions, AFileThatIsNoDumpIsNotReplacedByOne) {
+TEST(FaultOptions, ADumpReplacesNoOtherFile) {
   const TemporaryFolder folder = TemporaryFolder::make("test").value();
   const std::string notes = folder.path() + "/comm_lib_trace_rank_1";
   std::ofstream(notes) << "what I wrote down\n";
@@ -81,7 +81,7 @@ Outcome sim(std::vector<std::string> more) {
   return run_program(words);
 }
 
-// bench ends so, too.
+// bench ends in the same way.
 TEST(FaultOptions, ASimulatedHangHasTheVerdictThatItsDumpsGiveAndTheStatusOfARealOne) {
   const std::string folder = temporary_path("sim_fault_dumps");
   fs::remove_all(folder);
@@ -97,7 +97,7 @@ TEST(FaultOptions, ASimulatedHangHasTheVerdictThatItsDumpsGiveAndTheStatusOfARea
   fs::remove_all(folder);
 }
 
-// The same seed draws the same rank and call; whose dumps they are makes no difference.
+// The same seed draws the same rank and call, no matter whose dumps are written.
 TEST(FaultOptions, APlanNamesTheSameRankOnRealRanksAndOnSimulatedOnes) {
   const std::string folder = temporary_path("same_plan_dumps");
   fs::remove_all(folder);
@@ -156,7 +156,8 @@ TEST(Overlap, TimesAreReportedAndOtherCollectivesAreRefused) {
   ASSERT_EQ(run.status, 0) << run.err;
   const json overlap = json::parse(run.out)["overlap"];
   EXPECT_GE(overlap["compute_us"], 5000);
-  EXPECT_GE(overlap["total_us"], 5000);  // compute alone is timed apart, and may be held up more
+  EXPECT_GE(overlap["total_us"],
+            5000);  // compute alone is timed separately, and may be delayed more
   EXPECT_EQ(run_program({"bench", "broadcast", "--overlap", "5ms"}).status, 2);
   EXPECT_EQ(run_program({"bench", "all_reduce", "--overlap", "5"}).status, 2);
 }

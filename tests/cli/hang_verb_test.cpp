@@ -23,7 +23,7 @@ std::vector<fs::path> files_of(const fs::path& folder) {
   return files;
 }
 
-/// One made-up hang, without its truth, in a folder of its own.
+/// Makes a hang without its truth in a folder of its own.
 fs::path made_up(const std::string& name, const std::string& kind) {
   const fs::path folder = temporary_path(name);
   fs::remove_all(folder);
@@ -66,7 +66,7 @@ TEST(HangVerb, AboutTakesTheNameOfAPageAndAll) {
   EXPECT_EQ(run_program({"hang", "--about", "hang"}).status, 2);
 }
 
-// It looks every 0.5 s and takes 8 s without a change for standing still.
+// The watch looks every 0.5 s and takes a folder without a change in 8 s for a job that has stopped.
 TEST(HangWatch, AFolderIsReportedOnWithin15SecondsOfItsLastGrowth) {
   const fs::path from = made_up("hang_grown", "missing_rank");
   const fs::path folder = temporary_path("hang_watched");
@@ -76,7 +76,7 @@ TEST(HangWatch, AFolderIsReportedOnWithin15SecondsOfItsLastGrowth) {
   std::optional<Attendance> here(clock);
   auto watch = async_on(clock, [&] { return cli::watch_for_hang(folder, Seconds{3600}, clock); });
   for (const fs::path& file : files_of(from)) {
-    clock.sleep(std::chrono::seconds(5));  // long, but not long enough to be called still
+    clock.sleep(std::chrono::seconds(5));  // long, but not long enough to count as stopped
     fs::copy_file(file, folder / file.filename());
   }
   const Nanoseconds grown = clock.elapsed();
@@ -91,7 +91,7 @@ TEST(HangWatch, AFolderIsReportedOnWithin15SecondsOfItsLastGrowth) {
   fs::remove_all(folder);
 }
 
-TEST(HangWatch, GivesUpOnAFolderThatSaysNothingWhenItsTimeHasPassed) {
+TEST(HangWatch, TimesOutOnAFolderWithoutAVerdict) {
   const fs::path folder = temporary_path("hang_silent");
   fs::remove_all(folder);
   fs::create_directories(folder);
@@ -103,7 +103,7 @@ TEST(HangWatch, GivesUpOnAFolderThatSaysNothingWhenItsTimeHasPassed) {
   fs::remove_all(folder);
 }
 
-TEST(HangVerb, AWatchOfAFolderThatIsNotThereSaysSo) {
+TEST(HangVerb, ReportsAMissingFolderToWatch) {
   const Outcome said = run_program({"hang", "--watch", temporary_path("hang_nowhere")});
   EXPECT_EQ(said.status, 2);
   EXPECT_NE(said.err.find("no such folder"), std::string::npos) << said.err;

@@ -6,7 +6,8 @@
 
 namespace ringside {
 
-/// The document that a verb prints with these words and --json. A test fails where it ends otherwise than well.
+/// Returns the document that a verb prints with these arguments and --json. The test fails if the program does not
+/// succeed.
 nlohmann::json json_answer(const std::string& verb, const std::vector<std::string>& words);
 
 }  // namespace ringside

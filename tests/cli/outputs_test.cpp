@@ -94,7 +94,7 @@ class Outputs : public testing::Test {
   const fs::path before_ = fs::current_path();
 };
 
-TEST_F(Outputs, OfEveryVerbReplaceOnlyTheirOwnKind) {
+TEST_F(Outputs, EveryVerbReplacesOnlyFilesOfItsOwnKind) {
   make_evidence();
   const std::string notes = "notes of the user\n";
   for (const Writer& writer : writers()) {
@@ -124,7 +124,7 @@ TEST_F(Outputs, OfEveryVerbReplaceOnlyTheirOwnKind) {
   }
 }
 
-TEST_F(Outputs, OfTheDemoAreCheckedBeforeItsFirstStep) {
+TEST_F(Outputs, TheDemoChecksItsOutputsBeforeItsFirstStep) {
   std::ofstream("demo-sim.json") << "notes\n";
   const Outcome refused = run_program({"demo"});
   EXPECT_EQ(refused.status, 2) << refused.err;
@@ -134,7 +134,7 @@ TEST_F(Outputs, OfTheDemoAreCheckedBeforeItsFirstStep) {
 }
 
 // The order of the two files is easily mistaken.
-TEST_F(Outputs, ATraceIsNoPageToBeWritten) {
+TEST_F(Outputs, RefusesToReplaceATraceByAPage) {
   make_trace();
   fs::copy("run.rtrace", "other.rtrace");
   const std::string before = *read_file("run.rtrace");
@@ -193,7 +193,7 @@ TEST_F(Outputs, AnUnnamedOutputPathIsCheckedToo) {
   make({"trace", "export", "--perfetto", "run.rtrace"});
 }
 
-TEST_F(Outputs, TwoOfThemAreTwoFiles) {
+TEST_F(Outputs, TwoOutputsMustBeDifferentFiles) {
   std::ofstream("rank0.log") << "n01:411:411 [0] NCCL INFO Bootstrap: Using eth0:10.1.0.1<0>\n";
   const Outcome same = run_program({"audit", "rank0.log", "--html", "x", "--topo", "./x"});
   EXPECT_EQ(same.status, 2);
@@ -230,7 +230,7 @@ TEST_F(Outputs, AnOlderFileStaysWhereTheNewOneFails) {
   }
 }
 
-TEST_F(Outputs, OfASweepStayInItsFolder) {
+TEST_F(Outputs, ASweepWritesOnlyIntoItsFolder) {
   std::ofstream("index.html") << "mine";
   const std::string sweep = std::string(RINGSIDE_SOURCE) + "/scenarios/buying/tcp-or-rdma.yaml";
   const Outcome refused = run_program({"sweep", sweep, "-o", ".", "--report-only"});

@@ -10,7 +10,7 @@ namespace ringside::cli {
 namespace {
 
 // 40 % in 8 s: 20 s in all, so 12 s are left. 12 of 30 cells.
-TEST(Progress, TheLineSaysHowFarItIsAndWhatIsLeft) {
+TEST(Progress, TheLineShowsTheShareAndTheRemainingTime) {
   EXPECT_EQ(progress_line("bench", 0.4, Seconds{8}, "4M", 100),
             "bench [############                  ]  40 %, 12 s left, 4M");
 }
@@ -22,7 +22,7 @@ TEST(Progress, LongWaitsAreShownInMinutesAndHours) {
             std::string::npos);
 }
 
-TEST(Progress, NothingIsGuessedAtTheVeryBeginningNorAtTheEnd) {
+TEST(Progress, ShowsNoEstimateAtTheBeginningAndTheEnd) {
   EXPECT_EQ(progress_line("x", 0.01, Seconds{1}, "", 100).find("left"), std::string::npos);
   EXPECT_EQ(progress_line("x", 1, Seconds{1}, "", 100).find("left"), std::string::npos);
 }
@@ -51,7 +51,7 @@ TEST(Progress, AnInterruptReportsTheProgress) {
       testing::KilledBySignal(SIGINT), "interrupted after 1 s, 40 % into: simulating 1G");
 }
 
-// Progress may not be shown for long: the time is that of the interrupt.
+// Progress may be shown late: the time is that of the interrupt.
 TEST(Progress, AnInterruptReportsTheTimeSinceTheBeginning) {
   EXPECT_EXIT(
       {
@@ -64,7 +64,7 @@ TEST(Progress, AnInterruptReportsTheTimeSinceTheBeginning) {
       testing::KilledBySignal(SIGINT), "ringside: interrupted after 1 s, 0 % into: simulating 1G");
 }
 
-TEST(Progress, WhatIsDoneIsNotInterrupted) {
+TEST(Progress, AnInterruptAfterTheEndReportsNoProgress) {
   EXPECT_EXIT(
       {
         { const Progress progress("simulating 1G"); }

@@ -11,8 +11,8 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// 2.32 is one data file on top of 2.31: each verb takes it, and reports that it was not compared with NCCL.
-TEST(Releases, AnUnverifiedOneWorksInEveryVerbAndSaysSo) {
+// 2.32 is one data file on top of 2.31: each verb accepts it, and reports that it was not compared with NCCL.
+TEST(Releases, AnUnverifiedReleaseWorksInEveryVerbWithANote) {
   const std::string folder = temporary_path("logs");
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
            {"topo", "--on", "dgx-b200"},

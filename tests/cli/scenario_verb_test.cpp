@@ -1,4 +1,5 @@
-// Jobs in and out of others' formats, what findings cost, and verdicts by synthesis: from the command line.
+// Tests, from the command line, conversion of jobs to and from other formats, the cost of findings, and verdicts by
+// synthesis.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +27,7 @@ std::string new_path(const std::string& name) {
 }
 
 // Two iterations in the export, one of twice the time in the import: a recording does not show where iterations end.
-TEST(ScenarioVerb, WhatIsExportedIsImported) {
+TEST(ScenarioVerb, AnExportedScenarioCanBeImported) {
   const std::string traces = new_path("chakra");
   const std::string back = new_path("back.yaml");
   ASSERT_EQ(run_program({"scenario", "export", kDdp, "-o", traces}).status, 0);
@@ -40,7 +41,7 @@ TEST(ScenarioVerb, WhatIsExportedIsImported) {
     return json::parse(run.out)["compute_us"].get<double>();
   };
   EXPECT_NEAR(compute(back) / compute(kDdp), 2, 0.01);
-  // A folder that holds anything is not written into.
+  // Nothing is written into a folder that contains anything.
   EXPECT_EQ(run_program({"scenario", "export", kDdp, "-o", traces}).status, 2);
   fs::remove_all(traces);
   fs::remove(back);
@@ -88,7 +89,7 @@ TEST(ScenarioVerb, GpusWithoutARankAndUnevenStagesAreNoted) {
   EXPECT_NE(notes[1].get<std::string>().find("4 of 16 GPUs have no rank"), std::string::npos);
 }
 
-TEST(ScenarioVerb, WhatAFindingCostsIsATime) {
+TEST(ScenarioVerb, ReportsTheCostOfAFindingAsATime) {
   const std::string logs = new_path("logs");
   const std::string replay = new_path("replay");
   ASSERT_EQ(run_program({"generate", "logs", "--on", "dgx-h100", "--nodes", "2", "--calls", "4",
@@ -102,7 +103,7 @@ TEST(ScenarioVerb, WhatAFindingCostsIsATime) {
   EXPECT_EQ(answer["findings"][0]["finding"], "gdr_missing");
   EXPECT_GT(answer["findings"][0]["ratio"], 1.2);
   EXPECT_EQ(answer["healthy"]["ratio"], 1);
-  // Each is a scenario that runs by itself.
+  // Each result is a scenario that runs on its own.
   const Outcome again =
       run_program({"run", answer["findings"][0]["scenario"].get<std::string>(), "--json"});
   ASSERT_EQ(again.status, 0) << again.err;
@@ -127,8 +128,8 @@ TEST(ScenarioVerb, AVerdictIsVerified) {
   fs::remove_all(dumps);
 }
 
-/// Two ranks' dumps as JSON, whose rank 1 has not come to the last call. The name of a call, its element type and the name
-/// of its group are a stranger's.
+/// Writes the dumps of two ranks as JSON, of which rank 1 has not reached the last call. The name of a call, its
+/// element type and the name of its group come from a stranger.
 void write_hostile_dumps(const std::string& folder, const std::string& text) {
   fs::create_directories(folder);
   for (int rank = 0; rank < 2; ++rank) {
@@ -157,7 +158,7 @@ void write_hostile_dumps(const std::string& folder, const std::string& text) {
 }
 
 // Names of calls, groups and types come from the dumps; scenarios of them run, with the faults that they list.
-TEST(ScenarioVerb, WordsOfADumpAreNoKeysOfItsScenario) {
+TEST(ScenarioVerb, WordsOfADumpDoNotBecomeKeys) {
   const std::string file = new_path("made.yaml");
   const std::string keys = "faults:\n- kill: {rank: 0, call: 0}\n";
   for (const std::string& text :
@@ -174,7 +175,7 @@ TEST(ScenarioVerb, WordsOfADumpAreNoKeysOfItsScenario) {
       ASSERT_TRUE(made.status == 0 || made.status == 1) << made.err;
       std::ifstream stream(file);
       const std::string written(std::istreambuf_iterator<char>(stream), {});
-      // For a rank that went on by itself reproduce makes a fault, which is `throw`.
+      // reproduce represents a rank that continued alone by a fault, which is `throw`.
       for (const char* const line : {"\n- kill", "\n  - kill", "\rfaults", "\u2028faults"}) {
         EXPECT_EQ(written.find(line), std::string::npos) << written;
       }

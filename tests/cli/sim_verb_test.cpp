@@ -57,7 +57,7 @@ TEST(SimVerb, TakesNcclsChoiceAndShowsItsPredictionWithTheSimulatedTime) {
   EXPECT_EQ(result["busiest_link"]["name"].get<std::string>().substr(0, 4), "node");
 }
 
-// The critical path's legs follow each other from the launch to the last step.
+// The parts of the critical path follow each other from the launch to the last step.
 TEST(SimVerb, AProfileShowsWhereTheTimeGoes) {
   const json result = simulate({"all_reduce", "--bytes", "16M", "--on", "dgx-h100", "--nodes", "2",
                                 "--profile"})["results"][0];
@@ -110,7 +110,7 @@ TEST(SimVerb, SaysThatHostsOfOneLeafFeelNoOversubscription) {
 }
 
 // Two hosts of one leaf have 2 NICs on a rail: 2:1 and 8:1 both leave one link up, and the answers are the same.
-TEST(SimVerb, SaysWhereWholeLinksGiveAnotherOversubscription) {
+TEST(SimVerb, NotesARoundedOversubscription) {
   const std::string path = temporary_path("rounded.yaml");
   std::ofstream(path)
       << "ringside: cluster/1\nname: small\nnodes: [dgx-h100 x4]\nfabric:\n  kind: leaf_spine\n"
@@ -130,7 +130,7 @@ TEST(SimVerb, SaysWhereWholeLinksGiveAnotherOversubscription) {
   EXPECT_EQ(varied["variants"][1]["fabric_note"], note);
 }
 
-TEST(ValidateVerb, RowsThatFailAlikeAreOneLine) {
+TEST(ValidateVerb, MergesRowsWithTheSameError) {
   const std::string folder = temporary_path("alike");
   const std::string row = "two-h100,AllReduce,2,1,Spiral,auto,,float,oop,";
   write_published(folder, row + "2048,1,2.27,\n" + row + "4096,1,2.27,\n" + row + "4096,2,2.27,\n");
@@ -142,7 +142,7 @@ TEST(ValidateVerb, RowsThatFailAlikeAreOneLine) {
 }
 
 // One system is scored, at a size of the first class and one of the last.
-TEST(ValidateVerb, PlotsWhatItScores) {
+TEST(ValidateVerb, PlotsTheScoredRows) {
   const std::string folder = temporary_path("plotted");
   write_published(folder);
   const std::string path = folder + "/errors.svg";
@@ -209,7 +209,7 @@ TEST(SimVerb, TheSurroundingsCount) {
   EXPECT_NE(outcome.err.find("did you mean 'ib'"), std::string::npos) << outcome.err;
 }
 
-TEST(SimVerb, SaysWhyAnAlgorithmIsNotThere) {
+TEST(SimVerb, NamesWhyAnAlgorithmIsUnavailable) {
   const Outcome outcome = run_program(
       {"sim", "all_reduce", "--bytes", "1M", "--on", "dgx-a100", "--nodes", "2", "--algo", "nvls"});
   EXPECT_EQ(outcome.status, 2);
@@ -218,7 +218,7 @@ TEST(SimVerb, SaysWhyAnAlgorithmIsNotThere) {
       << outcome.err;
 }
 
-// The answer is about the words that were typed.
+// The answer uses the words that the user typed.
 TEST(SimVerb, RefusalsNameTheOptionThatWasGiven) {
   const auto refusal = [](const std::vector<std::string>& more) {
     std::vector<std::string> words{"sim", "all_reduce", "--bytes", "1M", "--on", "dgx-h100"};
@@ -238,7 +238,7 @@ TEST(SimVerb, RefusalsNameTheOptionThatWasGiven) {
 }
 
 // A host of one GPU and nothing else: two of them have no path to each other.
-TEST(SimVerb, HostsThatNothingJoinsAreBadInput) {
+TEST(SimVerb, HostsWithoutAPathAreBadInput) {
   const std::string path = temporary_path("bare.yaml");
   std::ofstream(path) << "ringside: host/1\nname: bare\ncpu: {arch: x86_64}\nkinds:\n"
                          "  gpu: {is: gpu, pcie: gen4 x16, id: 10de:2330, sm: 90}\n"
@@ -270,7 +270,7 @@ TEST(SimVerb, ItsErrorBarsAreListedInTheAccuracyPage) {
 
 // 1,024 H100 are more than were ever measured, 16 are not; 32 are too many for all_to_all, which was measured with 20
 // ranks.
-TEST(SimVerb, SaysWhereAQuestionLiesBeyondWhatWasMeasured) {
+TEST(SimVerb, NotesQuestionsBeyondTheMeasuredRange) {
   const auto said = [](const std::string& collective, const std::string& nodes) {
     return run_program({"sim", collective, "--bytes", "1M", "--on", "dgx-h100", "--nodes", nodes})
         .out;
@@ -298,7 +298,7 @@ TEST(SimVerb, SaysWhereAQuestionLiesBeyondWhatWasMeasured) {
   EXPECT_NE(table.find(starred(model)), std::string::npos) << table;
 }
 
-// The first of three cannot be; the table, and the document, have the other two.
+// The first of three variants is impossible; the table and the document have the other two.
 TEST(SimVerb, AVariantThatCannotBeIsARowAndAStatus) {
   const std::vector<std::string> words{"sim",      "all_reduce", "--bytes", "1M",     "--on",
                                        "dgx-h100", "--nodes",    "2",       "--vary", "nics=16,4"};
@@ -353,7 +353,7 @@ TEST(SimVerb, WithoutItsWorkerItNamesWhereItLooked) {
   EXPECT_NE(outcome.err.find("looked for /nonexistent/worker"), std::string::npos) << outcome.err;
 }
 
-TEST(SimVerb, EventsNeedNoWorkerAndSayWhatTheyAre) {
+TEST(SimVerb, EventFidelityNeedsNoWorkerAndIsNamed) {
   const Outcome outcome = run_program(
       {"sim", "all_reduce", "--bytes", "1M", "--on", "2x-l4", "--fidelity", "event", "--json"},
       {"RINGSIDE_SIMGRID=/nonexistent/worker"});
@@ -366,7 +366,7 @@ TEST(SimVerb, EventsNeedNoWorkerAndSayWhatTheyAre) {
   EXPECT_NEAR(document["results"][0]["time_us"], expected, 0.01 * expected);
 }
 
-TEST(SimVerb, AutoSaysWhatItTookAndWhy) {
+TEST(SimVerb, AutoNamesTheChosenFidelityAndTheReason) {
   const json few = simulate({"all_reduce", "--bytes", "1M", "--on", "2x-l4"});
   EXPECT_EQ(few["fidelity"], "auto");
   EXPECT_EQ(few["results"][0]["fidelity"], "event");
@@ -387,7 +387,7 @@ TEST(SimVerb, TheModelIsNcclsOwn) {
   EXPECT_NE(none.err.find("NCCL predicts no time for all_to_all"), std::string::npos) << none.err;
 }
 
-// SimGrid takes tens of ms to load, which no other verb is to pay. (This is what ldd does.)
+// Loading SimGrid takes tens of ms, which no other verb should pay. (The test does what ldd does.)
 TEST(Program, LoadsNoSimulator) {
   const Outcome outcome = run_program({"--version"}, {"LD_TRACE_LOADED_OBJECTS=1"});
   EXPECT_NE(outcome.out.find("libc.so"), std::string::npos) << outcome.out;

@@ -1,4 +1,4 @@
-// Where other users may create files too: their files are never followed, and an unusable folder is reported.
+// In a folder where other users can create files, their files are never followed, and an unusable folder is reported.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

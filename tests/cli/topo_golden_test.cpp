@@ -67,7 +67,7 @@ void expect_within(const json& golden, const json& ours, const std::string& wher
   }
 }
 
-TEST(TopoGolden, TheJsonHoldsWhatTheGoldenDataHolds) {
+TEST(TopoGolden, TheJsonEqualsTheGoldenData) {
   for (const auto& [name, words] : std::vector<std::pair<std::string, std::vector<std::string>>>{
            {"dgx-h100-2nodes", {"--on", "dgx-h100", "--nodes", "2"}},
            {"dgx-1v-1nodes", {"--on", "dgx-1v"}},

@@ -77,7 +77,7 @@ TEST(TopoVerb, PresetsAreListedWithTheirFacts) {
   EXPECT_THAT(nothing.err, HasSubstr("--on"));
 }
 
-TEST(TopoVerb, AllShowsWhatTheTextLeavesOut) {
+TEST(TopoVerb, AllShowsTheRowsThatTheTextOmits) {
   const Outcome few = run_program({"topo", "--on", "dgx-h100", "--nodes", "2"});
   EXPECT_THAT(few.out, HasSubstr("(4 of 16; --all shows them)"));
   EXPECT_THAT(few.out, HasSubstr("PXN 48"));

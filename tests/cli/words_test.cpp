@@ -6,7 +6,7 @@
 
 #include "tests/cli/program.h"
 
-// The order of words on the command line: a word in an argument's place is never a verb.
+// Tests the order of words on the command line: a word in an argument's place is never a verb.
 
 namespace ringside {
 namespace {
@@ -17,7 +17,7 @@ using testing::StartsWith;
 
 constexpr const char* kLog = "n01:411:411 [0] NCCL INFO Bootstrap: Using eth0:10.1.0.1<0>\n";
 
-/// Every verb's name is a folder with a log in it, of the current folder.
+/// A current folder with a folder for every verb's name, each with a log in it.
 class VerbsAsFolders : public testing::Test {
  protected:
   VerbsAsFolders() {
@@ -68,7 +68,7 @@ TEST_F(VerbsAsFolders, AreValuesOfOptions) {
   EXPECT_THAT(on.err, HasSubstr("sim is a folder"));
 }
 
-TEST_F(VerbsAsFolders, BelowAVerbThatHasVerbsOfItsOwn) {
+TEST_F(VerbsAsFolders, CompleteTheSubcommandsOfAVerb) {
   for (const char* const word : {"info", "export", "audit", "trace"}) {
     const Outcome info = run_program({"trace", "info", word});
     EXPECT_EQ(info.status, 2);
@@ -77,7 +77,7 @@ TEST_F(VerbsAsFolders, BelowAVerbThatHasVerbsOfItsOwn) {
   }
 }
 
-TEST_F(VerbsAsFolders, AWordTooManyIsNoVerb) {
+TEST_F(VerbsAsFolders, RefusesAnExtraWord) {
   const Outcome sim = run_program({"sim", "all_reduce", "--on", "dgx-h100", "probe"});
   EXPECT_EQ(sim.status, 2);
   EXPECT_THAT(sim.err, StartsWith("error: 'probe' is one word too many for 'ringside sim'"));
@@ -139,13 +139,13 @@ TEST(Words, HelpOfAVerbIsThatOfItsOption) {
   EXPECT_THAT(more.err, HasSubstr("'demo' is one word too many for 'ringside help'"));
 }
 
-TEST(Words, AVerbWithVerbsOfItsOwnNamesThem) {
+TEST(Words, AVerbWithSubcommandsNamesThem) {
   const Outcome none = run_program({"trace"});
   EXPECT_EQ(none.status, 2);
   EXPECT_THAT(none.err, HasSubstr("known: info, export, merge"));
 }
 
-TEST(Words, AnOptionIsNoValueOfTheOneBeforeIt) {
+TEST(Words, AnOptionIsNotTheValueOfThePreviousOne) {
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"audit", "--html", "--json", "x.log"},
         {"audit", "--html=", "x.log"},

@@ -12,7 +12,7 @@ std::vector<ChannelTask> ring_of_four() {
   return tasks;
 }
 
-// The proof must be able to fail: each of these breaks the programs in one place.
+// Shows that the proof can fail: each test breaks the programs in one place.
 class BrokenPrograms : public testing::Test {
  protected:
   BrokenPrograms() {
@@ -26,8 +26,8 @@ class BrokenPrograms : public testing::Test {
   std::vector<Program> programs_;
 };
 
-// Every rank has sent one chunk and must send the next before it gives the first one's slots back.
-// So a chunk may take at most half of a connection's slots.
+// Every rank has sent one chunk and must send the next one before it returns the first one's slots. So a chunk may
+// take at most half of a connection's slots.
 TEST_F(BrokenPrograms, OneChunkInFlightIsNotEnoughForARing) {
   EXPECT_EQ(verdict(2), "");
   EXPECT_NE(verdict(1).find("deadlock"), std::string::npos);

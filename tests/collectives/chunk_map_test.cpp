@@ -17,7 +17,7 @@ std::vector<Rank> shuffled_ranks(int n, std::mt19937& random) {
   return order;
 }
 
-/// How often each element of the side that all ranks share is covered by the chunks.
+/// Returns how many chunks cover each element of the buffer that all ranks share.
 std::vector<int> coverage(const ChunkMap::Shape& shape, std::int64_t buffer) {
   std::vector<int> times(static_cast<std::size_t>(buffer), 0);
   const ChunkMap map(shape);
@@ -32,7 +32,8 @@ std::vector<int> coverage(const ChunkMap::Shape& shape, std::int64_t buffer) {
   return times;
 }
 
-// Rank 2 of 1000 sends 7 elements to rank 3 and receives 5 from rank 1: a row each, not 2,000.
+// Rank 2 of 1000 sends 7 elements to rank 3 and receives 5 from rank 1: the map has a row for each of these, not
+// 2,000.
 TEST(ChunkMap, AnExchangeWithAFewHasRoomForThemAlone) {
   const std::vector<ChannelPart> sends{{0, 7}}, recvs{{20, 5}};
   ChunkMap::Shape shape{.collective = Collective::SendRecv,

@@ -6,11 +6,11 @@
 #include "engine/collectives/prove.h"
 #include "tests/collectives/tasks.h"
 
-/// Each algorithm is held to the cost that its head states: rounds, and what crosses each edge.
+/// Compares each algorithm with the cost that its header states: rounds, and the chunks that cross each edge.
 namespace ringside {
 namespace {
 
-/// One loop in which every chunk is full, side by side.
+/// Returns the cost of one loop in which every chunk is full.
 ProofSummary cost_of(PlannedCall planned, std::int64_t chunks) {
   planned.call.count = chunks * kTestChunk;
   planned.call.root = Rank{planned.nranks - 1};
@@ -33,7 +33,8 @@ Pick out_of_group(SwitchGroup::Medium medium) {
   };
 }
 
-/// Chunks that each rank sends over the edges in question, or takes from groups. The same for all, else -1.
+/// Returns the chunks that each rank sends over the selected edges, or takes from groups, if the number is the same
+/// for all ranks; otherwise -1.
 std::int64_t chunks_per_rank(const ProofSummary& cost, int n, const Pick& pick) {
   std::vector<std::int64_t> chunks(static_cast<std::size_t>(n), 0);
   for (const EdgeTraffic& edge : cost.edges) {
@@ -46,7 +47,7 @@ std::int64_t chunks_per_rank(const ProofSummary& cost, int n, const Pick& pick) 
   return chunks[0];
 }
 
-/// Edges in question, which must carry one chunk each; else -1.
+/// Returns the number of selected edges, each of which must carry one chunk; otherwise -1.
 int edges_of_one_chunk(const ProofSummary& cost, const Pick& pick) {
   int edges = 0;
   for (const EdgeTraffic& edge : cost.edges) {
@@ -60,7 +61,7 @@ int edges_of_one_chunk(const ProofSummary& cost, const Pick& pick) {
 constexpr auto kSwitch = SwitchGroup::Medium::NvSwitch;
 constexpr auto kNetwork = SwitchGroup::Medium::Network;
 
-TEST(Cost, OfTheRings) {
+TEST(Cost, OfRings) {
   for (const int n : {2, 3, 8, 17, 64}) {
     const auto cost = [n](Collective collective, std::int64_t chunks) {
       return cost_of({.collective = collective, .nranks = n}, chunks);
@@ -80,8 +81,9 @@ TEST(Cost, OfTheRings) {
   }
 }
 
-// Of 8 ranks in a double tree the deepest is 0 - 4 - 2 - 1: 3 hops; of 16: 4, of 17 the same and one.
-TEST(Cost, OfTheTree) {
+// The deepest rank of 8 in a double tree is reached by 0 - 4 - 2 - 1, so 3 hops; with 16 ranks it takes 4, with 17 one
+// more.
+TEST(Cost, OfTrees) {
   for (const auto& [n, depth] : {std::pair{2, 1}, {8, 3}, {16, 4}, {17, 5}}) {
     const ProofSummary cost = cost_of({.algorithm = Algorithm::Tree, .nranks = n}, 1);
     EXPECT_EQ(cost.rounds, 2 * depth) << n;
@@ -188,7 +190,7 @@ TEST(Cost, OfNvlsBlocks) {
   EXPECT_EQ(chunks_per_rank(scatters, 12, out_of_group(kNetwork)), 1);
 }
 
-// To each of the n ranks, of which one is the sender itself.
+// Each rank sends to all n ranks, one of which is itself.
 TEST(Cost, OfOneShot) {
   for (const int n : {2, 5, 16}) {
     const ProofSummary cost = cost_of({.algorithm = Algorithm::OneShot, .nranks = n}, 1);
@@ -198,7 +200,7 @@ TEST(Cost, OfOneShot) {
   }
 }
 
-// A chunk to each owner and its sum from there: as a ring, but in two rounds.
+// A chunk goes to each owner and its sum comes back: as in a ring, but in two rounds.
 TEST(Cost, OfTwoShot) {
   for (const int n : {2, 5, 16}) {
     const ProofSummary cost = cost_of({.algorithm = Algorithm::TwoShot, .nranks = n}, n);

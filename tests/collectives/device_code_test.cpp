@@ -14,7 +14,7 @@ namespace {
   return ptx.substr(begin, ptx.find("\n}", begin) - begin);
 }
 
-// The build fails where a text does not compile; this says that there is code of all of it behind it.
+// The build fails if code does not compile; this test checks that the binary contains all of it.
 TEST(DeviceCode, EveryAlgorithmCompilesForGpus) {
 #ifndef RINGSIDE_DEVICE_TEXTS
   GTEST_SKIP() << "needs nvcc 12 or newer, which compiles every algorithm's text for GPUs";
@@ -25,8 +25,8 @@ TEST(DeviceCode, EveryAlgorithmCompilesForGpus) {
   for (const char* name : {"ringside_run_channel", "ringside_run_strand"}) {
     ASSERT_NE(kernel(ptx, name), "") << name;
   }
-  // Each algorithm's steps are written down somewhere, in a kernel or in a function that both call: the model stores more than
-  // it has members.
+  // The steps of each algorithm are stored somewhere, in a kernel or in a function that several kernels call: the
+  // model has more stores than members.
   const std::regex store(R"(\bst(\.global)?\.\w+)");
   EXPECT_GT(std::distance(std::sregex_iterator(ptx.begin(), ptx.end(), store), {}), 100);
 #endif

@@ -1,8 +1,8 @@
-// All that a GPU's executor includes. It is a file of its own, so that its includes can be measured.
+// Includes all that a GPU's executor includes. It is a separate file so that its includes can be measured.
 #include "engine/collectives/device_task.h"
 #include "engine/collectives/run.h"
 
-// By the include guards of the two standard libraries.
+// Detects the header by the include guards of the two standard libraries.
 #if defined(_GLIBCXX_VECTOR) || defined(_LIBCPP_VECTOR)
 #error "a header that device code includes draws in <vector>"
 #endif

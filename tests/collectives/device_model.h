@@ -7,7 +7,7 @@
 
 namespace ringside {
 
-/// One step as a GPU would take it.
+/// One step as a GPU would execute it.
 struct DeviceStep {
   std::int64_t loop = 0;
   std::int32_t chunk = 0;
@@ -18,8 +18,8 @@ struct DeviceStep {
   friend bool operator==(const DeviceStep&, const DeviceStep&) = default;
 };
 
-/// The smallest model that a kernel can have: it knows its task by pointers alone, allocates nothing, and
-/// writes its steps into memory that it was given. Compiled for hosts by device_task_test.cpp, and for GPUs by
+/// The smallest model that a kernel can have: it reads its task through pointers only, allocates nothing, and writes
+/// its steps into memory that it was given. Compiled for hosts by device_task_test.cpp, and for GPUs by
 /// device_texts.cu.
 class DeviceModel : public NamedPrimitives<DeviceModel> {
  public:
@@ -36,7 +36,7 @@ class DeviceModel : public NamedPrimitives<DeviceModel> {
     ++count_;
   }
 
-  /// Steps taken, those beyond the capacity among them.
+  /// Returns the number of steps executed, including those beyond the capacity.
   [[nodiscard]] RINGSIDE_HD std::int64_t count() const { return count_; }
 
  private:

@@ -21,7 +21,7 @@ struct DeviceCall {
   int ranks_per_node = 0;
 };
 
-/// Enough for three loops and a ragged end; for a send and a receive, between neighbours.
+/// Returns a shape with enough data for three loops and a partial one; sends and receives are between neighbours.
 CallShape shape_for(const DeviceCall& call, int rank) {
   const int n = call.nranks;
   CallShape shape{.count = 128 * n * 3 + 77, .root = Rank{n / 2}};
@@ -34,7 +34,7 @@ CallShape shape_for(const DeviceCall& call, int rank) {
   return shape;
 }
 
-/// One channel a task; empty where nothing is laid for it.
+/// Returns one task for each channel; empty if none is planned.
 std::vector<ChannelTask> plan(const DeviceCall& call, int rank) {
   const Choice choice{.collective = call.collective,
                       .algorithm = call.algorithm,
@@ -46,7 +46,7 @@ std::vector<ChannelTask> plan(const DeviceCall& call, int rank) {
   return tasks ? *std::move(tasks) : std::vector<ChannelTask>{};
 }
 
-/// What record() says of the task, in the order of one thread.
+/// Returns what record() reports of the task, in the order of one thread.
 std::vector<DeviceStep> recorded(const ChannelTask& task) {
   const Program program = record(task);
   std::vector<DeviceStep> steps;
@@ -63,7 +63,7 @@ std::vector<DeviceStep> recorded(const ChannelTask& task) {
   return steps;
 }
 
-/// Somewhere else, as a copy to a GPU leaves it: nothing in it may lead back.
+/// Copies a task to other memory, as a copy to a GPU does: no pointer may lead back.
 struct Elsewhere {
   DeviceTask task;
   std::unique_ptr<std::int64_t[]> memory;
@@ -112,8 +112,9 @@ void expect_same(const ChannelTask& task, const DeviceTaskView& view) {
   }
 }
 
-/// Every rank's tasks in one block of tables.
-/// returns  how many steps there were
+/// Puts every rank's tasks into one block of tables.
+///
+/// returns  the number of steps
 std::int64_t expect_same(const DeviceCall& call) {
   SCOPED_TRACE(fmt::format("{} by {}, {} ranks, {} a node", to_string(call.collective),
                            to_string(call.algorithm), call.nranks, call.ranks_per_node));
@@ -161,7 +162,7 @@ INSTANTIATE_TEST_SUITE_P(DeviceTask, EveryAlgorithm, testing::ValuesIn([] {
                          }()),
                          [](const auto& one) { return to_string(one.param); });
 
-// A kernel's threads take one strand each: together the steps are those of one thread.
+// Each thread of a kernel executes one strand: together their steps are those of one thread.
 TEST(DeviceTask, StrandsAloneTakeTheStepsOfAll) {
   const DeviceCall call{.algorithm = Algorithm::Nvls, .nranks = 8};
   const ChannelTask task = plan(call, 3).front();

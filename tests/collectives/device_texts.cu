@@ -1,10 +1,10 @@
-// Every algorithm's text, as nvcc compiles it: run_strand() takes each of them in. Never launched; that it
+// Instantiates the code of every algorithm with nvcc: run_strand() includes all of them. It is never launched; that it
 // compiles is the test (device_code_test.cpp).
 #include "tests/collectives/device_model.h"
 
 namespace ringside {
 
-/// One thread that takes the whole task.
+/// One thread executes the whole task.
 extern "C" __global__ void ringside_run_channel(const DeviceTask* task, const std::byte* tables,
                                                 DeviceStep* steps, std::int64_t capacity,
                                                 std::int64_t* count) {
@@ -14,7 +14,7 @@ extern "C" __global__ void ringside_run_channel(const DeviceTask* task, const st
   *count = model.count();
 }
 
-/// A block a strand.
+/// One block executes each strand.
 extern "C" __global__ void ringside_run_strand(const DeviceTask* task, const std::byte* tables,
                                                DeviceStep* steps, std::int64_t capacity,
                                                std::int64_t* count) {

@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-/// Over all ranks: messages that are stored directly, and messages that their receivers take so.
+/// Over all ranks, the messages that are stored directly, and the messages that their receivers accept in that way.
 struct Totals {
   int stored = 0, taken = 0;
   friend bool operator==(const Totals&, const Totals&) = default;
@@ -30,8 +30,8 @@ Totals totals_of(PlannedCall planned) {
   return totals_of(find_direct_stores(plan_all(planned).front()));
 }
 
-// Six steps of a ring of four: what goes round the second time is in its place; what is reduced is not.
-TEST(DirectStores, OfARingAreThoseThatGoRoundTheSecondTime) {
+// In six steps of a ring of four, data that go round the second time are in their place, and reduced data are not.
+TEST(DirectStores, ARingStoresDirectlyInItsSecondRound) {
   const auto tasks = plan_all({.nranks = 4, .call = {.count = 3 * 4 * kTestChunk}}).front();
   for (const DirectStores& rank : find_direct_stores(tasks)) {
     const std::vector<DirectStep> expected{{}, {}, {}, {.to = 1}, {1, 1}, {1, 1}, {.takes = 1}};
@@ -39,7 +39,7 @@ TEST(DirectStores, OfARingAreThoseThatGoRoundTheSecondTime) {
   }
 }
 
-// n ranks, of all loops' steps those of one.
+// The counts for n ranks, over the steps of one loop.
 TEST(DirectStores, AreAllThatAreNotReduced) {
   using enum Collective;
   const auto both = [](int count) { return Totals{count, count}; };
@@ -51,7 +51,7 @@ TEST(DirectStores, AreAllThatAreNotReduced) {
   EXPECT_EQ(totals_of({.algorithm = Algorithm::Tree, .nranks = 6}), both(5));
   EXPECT_EQ(totals_of({.algorithm = Algorithm::OneShot, .nranks = 6}), both(0));
   EXPECT_EQ(totals_of({.algorithm = Algorithm::TwoShot, .nranks = 6}), both(6 * 5));
-  // Each of 6 heads multicasts its slice to 6, itself among them.
+  // Each of 6 heads multicasts its slice to 6 ranks, including itself.
   EXPECT_EQ(totals_of({.algorithm = Algorithm::Nvls, .nranks = 6}), both(6 * 6));
   EXPECT_EQ(totals_of({.collective = AllGather, .algorithm = Algorithm::Pat, .nranks = 6}),
             both(6 * 5));
@@ -72,7 +72,7 @@ std::vector<ChannelTask> gather_on_nodes() {
 }
 
 // 6 blocks to 6 ranks, but for each one's own to itself; on one node that strand alone reads it, so it may.
-TEST(DirectStores, DoNotOverwriteInputThatIsStillToBeRead) {
+TEST(DirectStores, DoNotOverwriteUnreadInput) {
   const auto tasks = gather_on_nodes();
   const auto direct = find_direct_stores(tasks);
   EXPECT_EQ(totals_of(direct), (Totals{6 * 5, 6 * 5}));
@@ -88,8 +88,9 @@ std::string verdict(const std::vector<ChannelTask>& tasks,
   return proof ? "" : proof.error().message;
 }
 
-// The same with these stores: the bytes are the same ones, but who stores does not know that they have been read.
-TEST(DirectStores, ThatMayComeTooEarlyAreRefused) {
+// As above, but with these stores: they write the same bytes, but the storing rank does not know that they have been
+// read.
+TEST(DirectStores, RefusesStoresThatMayPrecedeARead) {
   const auto tasks = gather_on_nodes();
   auto direct = find_direct_stores(tasks);
   // Strand 1 multicasts, strand 2 receives; in round 0 the own block.
@@ -105,7 +106,7 @@ TEST(DirectStores, ThatMayComeTooEarlyAreRefused) {
   EXPECT_NE(verdict(tasks, direct).find("in place"), std::string::npos) << verdict(tasks, direct);
 }
 
-TEST(DirectStores, OfWhatIsToBeReducedAreRefused) {
+TEST(DirectStores, RefusesDataThatIsReduced) {
   const auto tasks = plan_all({.nranks = 4, .call = {.count = 3 * 4 * kTestChunk}}).front();
   const auto fine = find_direct_stores(tasks);
   ASSERT_EQ(verdict(tasks, fine), "");
@@ -115,7 +116,7 @@ TEST(DirectStores, OfWhatIsToBeReducedAreRefused) {
   EXPECT_NE(verdict(tasks, direct).find("in place"), std::string::npos) << verdict(tasks, direct);
 }
 
-TEST(DirectStores, ThatOneEndAloneKnowsOfAreRefused) {
+TEST(DirectStores, RefusesStoresThatOnlyOneEndExpects) {
   const auto tasks = plan_all({.nranks = 4, .call = {.count = 3 * 4 * kTestChunk}}).front();
   const auto fine = find_direct_stores(tasks);
   auto direct = fine;
@@ -127,7 +128,7 @@ TEST(DirectStores, ThatOneEndAloneKnowsOfAreRefused) {
 }
 
 // Rank 0's transfer begins at 40 of its input, and at 7 of rank 1's output.
-TEST(DirectStores, OfTransfersGoWhereTheReceiverWantsThem) {
+TEST(DirectStores, ShiftsTransfersToTheReceiversOffset) {
   const Choice choice{.collective = Collective::SendRecv, .slot = 512_B, .chunk = 512_B};
   const Channels channels = host_channels(2, 1, 0);
   CallShape sends, takes;
@@ -140,7 +141,7 @@ TEST(DirectStores, OfTransfersGoWhereTheReceiverWantsThem) {
   auto direct = find_direct_stores(tasks);
   EXPECT_EQ(totals_of(direct), (Totals{1, 1}));
   EXPECT_EQ(direct[0].shift, (std::vector<std::int64_t>{7 - 40}));
-  // One that sends more than the other takes would write outside its output.
+  // A rank that sends more than the other one takes would write outside the other's output.
   takes.recvs = {{Rank{0}, 7, 299}};
   tasks[1] = plan(takes, 1);
   EXPECT_EQ(totals_of(find_direct_stores(tasks)), (Totals{0, 0}));

@@ -9,7 +9,7 @@
 namespace ringside {
 namespace {
 
-// In each round a rank's receiver receives from that rank, and no rank meets another twice.
+// In each round the rank that a rank sends to receives from it, and no rank meets another one twice.
 TEST(ExchangeSchedule, SendersAndReceiversMeetInEachRound) {
   for (const auto& [nranks, per_node] :
        {std::pair{1, 0}, {7, 0}, {16, 8}, {24, 8}, {36, 12}, {20, 8}, {128, 8}}) {

@@ -23,7 +23,7 @@ TEST(Plan, CutsTheDataAmongTheChannelsInWhole512Bytes) {
 }
 
 // A chunk of 4 slots x 1 KiB is 1024 floats, or 512 doubles.
-TEST(Plan, AChunkHoldsWhatItsSlotsHold) {
+TEST(Plan, AChunkFillsItsSlots) {
   const Choice choice = choice_of(Collective::Broadcast, 1);
   const auto floats = plan_channels(choice, host_channels(2, 1), {.count = 4096}, Rank{0});
   const auto doubles = plan_channels(choice, host_channels(2, 1),
@@ -44,14 +44,14 @@ TEST(Plan, FindsRankAndRootByTheirPositionOnEachRing) {
   EXPECT_EQ((*tasks)[1].root, 1);
 }
 
-TEST(Plan, NothingToMoveIsNoLoop) {
+TEST(Plan, ACallWithoutDataHasNoLoop) {
   const auto tasks = plan_channels(choice_of(Collective::AllReduce, 2), host_channels(4, 2),
                                    {.count = 0}, Rank{0});
   ASSERT_TRUE(tasks);
   for (const ChannelTask& task : *tasks) EXPECT_EQ(task.map.loops(), 0);
 }
 
-TEST(Plan, RefusesWhatThereIsNoPlanFor) {
+TEST(Plan, RefusesUnsupportedCombinations) {
   const Channels channels = host_channels(4, 2);
   const auto code = [&](Collective collective, int nchannels, const CallShape& call, int rank) {
     const auto tasks = plan_channels(choice_of(collective, nchannels), channels, call, Rank{rank});
@@ -87,7 +87,7 @@ TEST(Plan, ThereIsWhatNcclHasKernelsFor) {
   EXPECT_EQ(tasks.error().help, "there is ring");
 }
 
-TEST(Plan, WhatIsNotLaidIsUnsupported) {
+TEST(Plan, RefusesAnAlgorithmWithoutChannels) {
   const auto code = [](Algorithm algorithm, Collective collective, int ranks_per_node) {
     Choice choice = choice_of(collective, 1);
     choice.algorithm = algorithm;
@@ -138,7 +138,7 @@ TEST(Plan, OneChannelAloneIsPlannedAsAmongTheOthers) {
 }
 
 // 1,000,000 elements in shares of 128: 250,112 three times, and the 249,664 that are left: 0.18 % fewer.
-TEST(Plan, SharesThatNearlyAreAlikeAreEvened) {
+TEST(Plan, EvensNearlyEqualShares) {
   const Channels channels = host_channels(4, 4);
   const CallShape call{.count = 1'000'000};
   const Choice choice = choice_of(Collective::AllReduce, 4);
@@ -155,7 +155,7 @@ TEST(Plan, SharesThatNearlyAreAlikeAreEvened) {
   EXPECT_TRUE(plan->evened(2e-3).are_alike(0, 3));
 }
 
-TEST(Plan, ChannelsThatAreAlikeLeadToTheSamePeers) {
+TEST(Plan, EqualChannelsHaveTheSamePeers) {
   int alike = 0;
   for (const Algorithm algorithm :
        {Algorithm::Ring, Algorithm::Tree, Algorithm::Nvls, Algorithm::NvlsTree}) {
@@ -185,7 +185,8 @@ TEST(Plan, ChannelsThatAreAlikeLeadToTheSamePeers) {
       }
     }
   }
-  // Of the three others: rings and NVLS two, as the last channel has less to carry; trees one or so.
+  // Of the other three channels, two equal channel 0 with rings and NVLS, as the last one carries less; with trees
+  // about one does.
   EXPECT_GE(alike, 4);
 }
 

@@ -24,7 +24,7 @@ void expect_proof(const PlannedCall& planned, bool is_thorough) {
       const auto proof = prove(tasks, options);
       ASSERT_TRUE(proof) << name_of(planned) << ": " << proof.error().message;
     };
-    // Only PAT looks at the depth: it puts as many chunks on the way as there is room.
+    // Only PAT considers the depth: it sends as many chunks ahead as there is room for.
     const int least = std::max(2, tasks.front().pat.together);
     expect_fine({.chunks_in_flight = least});
     if (!is_thorough) continue;

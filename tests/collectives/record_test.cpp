@@ -41,7 +41,7 @@ TEST(Record, ExpandsToTheStepsThatWereTaken) {
 }
 
 // Slices 0 .. 7 to ports 0 .. 7: one record on each of the two sides.
-TEST(Record, PortsThatGoOnWithTheChunksAreOneRecord) {
+TEST(Record, PortsThatAdvanceWithTheChunksAreOneRun) {
   const auto tasks = plan_channels({.algorithm = Algorithm::Nvls, .slot = 1_KiB, .chunk = 1_KiB},
                                    host_channels(8, 1), {.count = 8}, Rank{0});
   ASSERT_TRUE(tasks) << tasks.error().message;

@@ -23,7 +23,7 @@ inline ChannelTask ring_task(Collective collective, int position, int n, std::in
                 .grain = 4})};
 }
 
-/// One call by one algorithm among ranks on hosts. Chunks are of 128 floats.
+/// One call with one algorithm among ranks on hosts. Chunks have 128 floats.
 struct PlannedCall {
   Collective collective = Collective::AllReduce;
   Algorithm algorithm = Algorithm::Ring;
@@ -36,7 +36,7 @@ struct PlannedCall {
 
 inline constexpr std::int64_t kTestChunk = 128;  // elements
 
-/// [channel][rank]; empty after a failure.
+/// Returns the tasks as [channel][rank]; empty after a failure.
 inline std::vector<std::vector<ChannelTask>> plan_all(const PlannedCall& planned) {
   const Choice choice{.collective = planned.collective,
                       .algorithm = planned.algorithm,

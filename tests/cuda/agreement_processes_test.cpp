@@ -5,7 +5,7 @@
 namespace ringside {
 namespace {
 
-// Memory of each other's GPUs is opened all the same, and other protocols go there.
+// Ranks still open each other's GPU memory, and other protocols use it.
 TEST(CudaProcessAgreement, Ll128IsRefusedBetweenGpusThatReachEachOtherByPcie) {
   for (const bool is_by_pcie : {false, true}) {
     const ProcessJob job{.shares_by = MemoryWay::Ipc, .is_by_pcie = is_by_pcie};
@@ -22,7 +22,7 @@ TEST(CudaProcessAgreement, Ll128IsRefusedBetweenGpusThatReachEachOtherByPcie) {
   }
 }
 
-// Channels that one rank has and another has not would be waited for.
+// A rank would wait for channels that only it has.
 TEST(CudaProcessAgreement, RanksOfUnequalGpusTakeAsManyChannels) {
   const ProcessJob job{.op_timeout = Seconds{10}, .small_rank = 1};
   DeviceCase test = all_reduce_case(3, Protocol::Simple, (1 << 20) / 4);
@@ -44,10 +44,10 @@ TEST(CudaProcessAgreement, RanksThatShareAGpuShareItsMultiprocessors) {
         .nranks = 4, .shares_by = MemoryWay::File, .has_switch = true, .gpus = gpus};
     const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
       const CollectiveCall call{.count = 1 << 26};
-      rank.communicator.set_wishes({});
+      rank.communicator.set_settings({});
       RINGSIDE_TRY(const Choice choice, rank.communicator.choose(call));
       if (choice.nchannels != channels) return 1;
-      rank.communicator.set_wishes({.nchannels = channels + 1});
+      rank.communicator.set_settings({.nchannels = channels + 1});
       return rank.communicator.choose(call) ? 2 : 0;
     });
     ASSERT_TRUE(status) << status.error().message;

@@ -6,7 +6,8 @@
 namespace ringside {
 namespace {
 
-/// What is right, and then a few elements that are not, as hosts count them and as the device does.
+/// Checks that hosts and the device count the same number of wrong elements: where all are wrong, and where rank 1's
+/// contribution is in place of the result.
 void expect_the_hosts_count(DeviceMemory& memory, Collective collective, DataType type, RedOp op) {
   SCOPED_TRACE(testing::Message() << to_string(collective) << ' ' << to_string(type) << ' '
                                   << to_string(op));
@@ -26,7 +27,7 @@ void expect_the_hosts_count(DeviceMemory& memory, Collective collective, DataTyp
     if (i == 0) {
       EXPECT_EQ(*counted, call.outputs());
     }
-    // Then what rank 1 puts in, which is right where its own part is, and with it one wrong element.
+    // From the second pass on the buffer holds rank 1's contribution, which is correct where its own part is.
     data.fill(output.data(), call.outputs(), 1, i == 2 ? 1 : 0);
   }
 }
@@ -42,7 +43,7 @@ TEST(DeviceCheck, CountsWhatHostsCount) {
       expect_the_hosts_count(memory, collective, type, RedOp::Sum);
     }
   }
-  // An average of three is off by a little: that is not counted as wrong, on either side.
+  // An average of three is off by a rounding error, which neither side counts as wrong.
   expect_the_hosts_count(memory, Collective::AllReduce, DataType::Bfloat16, RedOp::Avg);
 }
 

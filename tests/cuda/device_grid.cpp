@@ -13,7 +13,7 @@ constexpr int kTypes = 12;
 constexpr std::array kOps{RedOp::Sum,  RedOp::Avg, RedOp::Max,
                           RedOp::Prod, RedOp::Min, RedOp::PreMulSum};
 constexpr std::array<std::int64_t, 9> kCounts{1, 3, 17, 64, 65, 257, 1001, 2048, 3333};
-/// What models are trained in, each time, and two of all.
+/// The types in which models are trained are in every grid; the two empty places take the other types alternately.
 constexpr std::array<std::optional<DataType>, 6> kTypesInGrid{
     DataType::Float32,    DataType::Bfloat16, DataType::Float16,
     DataType::Float8E4m3, std::nullopt,       std::nullopt};
@@ -29,7 +29,7 @@ class Turns {
  public:
   explicit Turns(std::uint64_t seed) : turn_(seed) {}
 
-  /// type  none: the next that the algorithm has
+  /// type  nullopt: the next type that the algorithm supports
   DeviceCase next(Collective collective, Algorithm algorithm, Protocol protocol, int nranks,
                   std::optional<DataType> type) {
     ++turn_;

@@ -6,15 +6,15 @@
 
 namespace ringside {
 
-/// Every collective by every algorithm and protocol that it has, on so many ranks, of float32, bfloat16, float16 and
-/// float8_e4m3, and of two of the other types: small and odd sizes, operations round-robin, in place and not, buffers that lie
-/// askew.
+/// Returns cases of every collective with every algorithm and protocol that it has, on `nranks` ranks, with float32,
+/// bfloat16, float16, float8_e4m3 and two of the other types: small and odd sizes, all operations alternately, in place
+/// and not, and unaligned buffers.
 std::vector<DeviceCase> device_grid(int nranks);
 
-/// Whether tests make the call in place.
+/// Returns whether tests make the call in place.
 bool has_in_place(Collective collective);
 
-/// Every type and operation, by ring over each protocol.
+/// Returns cases of every type and operation, with the ring algorithm and each protocol.
 std::vector<DeviceCase> device_types(int nranks);
 
 }  // namespace ringside

@@ -64,7 +64,7 @@ std::vector<std::byte> input_of(const DeviceCase& test, int rank) {
   std::mt19937_64 random(test.seed * 1000 + static_cast<std::uint64_t>(rank));
   for (std::size_t i = 0; i < count; ++i) {
     ElementBits bits = random();
-    // Near 1, so that sums and products stay numbers, and round.
+    // The values are near 1, so that sums and products stay finite, and are rounded.
     if (is_floating(test.call.type) && test.is_exact) {
       bits = to_element(test.call.type, static_cast<double>(bits % 17) - 8);
     } else if (is_floating(test.call.type)) {

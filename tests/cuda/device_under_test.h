@@ -9,52 +9,56 @@
 
 namespace ringside {
 
-/// What the tests of this folder run on: fibres of this process (fibre_device.cpp), or a GPU (gpu_device.cpp). The
-/// tests are the same.
+/// The device that the tests of this folder run on: fibres of this process (fibre_device.cpp) or a GPU
+/// (gpu_device.cpp). The tests are the same.
 class DeviceUnderTest {
  public:
   virtual ~DeviceUnderTest() = default;
   [[nodiscard]] virtual DeviceLauncher launcher() = 0;
-  /// Of the same launches. A user's stream is, on fibres, a FakeStream.
+  /// Returns the queue of the same launches. On fibres a user's stream is a FakeStream.
   [[nodiscard]] virtual DeviceQueue& queue() = 0;
-  /// Memory as cudaMalloc() gives it to a user's program: small pieces are cut from one block. Other processes can open it.
-  /// shape   at most 64 KiB together; on fibres the company shares memory
+  /// Takes memory as cudaMalloc() gives it to a user's program: small pieces are cut from one block. Other processes
+  /// can open it.
+  ///
+  /// shape   at most 64 KiB in all; with fibres, only on a device that shares memory
   /// errors  System
   virtual Result<std::byte*> take_piece(Bytes size) = 0;
 
-  int dead_rank = -1;   ///< whose blocks end before they begin
-  bool hangs = false;   ///< on fibres: whether its blocks hang until they are stopped
-  bool dies = false;    ///< on fibres: whether its process does, once its blocks have begun
-  bool aborts = false;  ///< whether the host says so, soon after a launch has begun
+  int dead_rank = -1;   ///< the rank whose blocks end before they begin
+  bool hangs = false;   ///< with fibres: whether its blocks hang until they are stopped
+  bool dies = false;    ///< with fibres: whether its process dies after its blocks have begun
+  bool aborts = false;  ///< whether the host aborts soon after a launch has begun
 
-  /// Bytes of data that the last launch loaded and stored, by Simple. A GPU does not count them.
+  /// The bytes of data that the last launch loaded and stored with Simple. A GPU does not count them.
   DeviceTraffic last_traffic;
 };
 
-/// Of a device whose kernels wait for those of other ranks' launches, too.
+/// Describes a device whose kernels also wait for kernels of other ranks' launches.
 struct DeviceCompany {
   bool has_others = false;
-  /// How these open its memory: within a process by its address, and between processes so. A GPU is as it is.
+  /// How other ranks open its memory, either by address within the process or between processes. A GPU ignores it.
   MemoryWay shares_by = MemoryWay::None;
-  bool is_by_pcie = false;     ///< whether they reach it by PCIe, likewise
-  bool lets_adapters = false;  ///< whether network adapters reach it. A GPU is as it is
-  int number = 0;              ///< which of the host's, by turns
-  bool has_switch =
-      false;  ///< whether a switch joins these, each another rank's. A GPU is as it is
+  bool is_by_pcie = false;     ///< whether other ranks reach it by PCIe; a GPU ignores it
+  bool lets_adapters = false;  ///< whether network adapters reach it; a GPU ignores it
+  int number = 0;              ///< the number of the host's device, assigned round-robin
+  /// Whether a switch joins the devices of the ranks. A GPU ignores it.
+  bool has_switch = false;
 };
 
-/// How many there are that launches of ranks on one each can wait for each other; many of fibres.
+/// Returns how many devices there are on which launches, one rank each, can wait for each other; with fibres, a large
+/// number.
 int device_count();
 
-/// Files that a device keeps open for each piece of memory that take_to_share() gave: fibres one, since the piece is a file;
-/// a GPU none.
+/// Returns how many files a device keeps open for each piece of memory that take_to_share() gave: one with fibres, as
+/// the piece is a file, none with a GPU.
 int files_kept_per_share();
 
-/// A fresh one.
-/// errors  System: there is none, and why
+/// Makes a new device.
+///
+/// errors  System: there is none, and the reason
 Result<std::unique_ptr<DeviceUnderTest>> make_device(DeviceCompany company = {});
 
-/// Whether that is because there is no device. Whatever else keeps one from opening is a failure.
+/// Returns whether the error means that the machine has no device. Any other reason is a failure.
 inline bool is_absent(const Error& error) {
   return error.message.find("no NVIDIA driver") != std::string::npos ||
          error.message.find("no CUDA-capable device") != std::string::npos;

@@ -7,11 +7,11 @@
 #include "tests/cuda/device_under_test.h"
 #include "tests/cuda/host_answer.h"
 
-// Messages that senders store straight into outputs, among ranks of one launch.
+// Messages that senders store directly into outputs, among ranks of one launch.
 namespace ringside {
 namespace {
 
-/// Those of the grid that go by Simple, in place as well where that is possible.
+/// Returns the cases of the grid that use Simple, also in place where that is possible.
 std::vector<DeviceCase> simple_cases(int nranks) {
   std::vector<DeviceCase> cases;
   for (DeviceCase test : device_grid(nranks)) {
@@ -21,7 +21,7 @@ std::vector<DeviceCase> simple_cases(int nranks) {
     test.in_place = !test.in_place;
     cases.push_back(std::move(test));
   }
-  // Divided where it is written, and nowhere else.
+  // The average is divided where it is written, and nowhere else.
   DeviceCase average = cases.front();
   average.call.collective = average.choice.collective = Collective::AllReduce;
   average.choice.algorithm = Algorithm::Ring;
@@ -34,7 +34,7 @@ std::vector<DeviceCase> simple_cases(int nranks) {
 
 class CudaDirect : public testing::TestWithParam<int> {};
 
-// And as many bytes as the plan says, of which fewer where anything is stored directly.
+// They also store as many bytes as the plan computes, fewer than through slots where data are stored directly.
 TEST_P(CudaDirect, StoresGiveTheBitsThatSlotsGiveAndMoveLess) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   std::vector<DeviceCase> cases = simple_cases(GetParam());
@@ -64,7 +64,7 @@ TEST_P(CudaDirect, StoresGiveTheBitsThatSlotsGiveAndMoveLess) {
 INSTANTIATE_TEST_SUITE_P(Ranks, CudaDirect, testing::Values(2, 3, 4, 8),
                          [](const auto& test) { return std::to_string(test.param); });
 
-/// Whole chunks of one slot, in as many loops as make senders meet what is not read yet.
+/// Returns a case with whole chunks of one slot, in so many loops that senders reach data that have not been read yet.
 DeviceCase long_case(Collective collective, Algorithm algorithm, int nranks) {
   DeviceCase test;
   test.nranks = nranks;
@@ -80,7 +80,7 @@ DeviceCase long_case(Collective collective, Algorithm algorithm, int nranks) {
   return test;
 }
 
-/// Loads and stores of all ranks, in buffers of the call (call_bytes()).
+/// The loads and stores of all ranks in the call's buffers (call_bytes()).
 struct Moved {
   double loaded = 0, stored = 0;
 };
@@ -97,7 +97,7 @@ Moved moved_by(DeviceJob& job, DeviceCase test, bool directly) {
 
 // The table in engine/cuda/README.md, of 4 ranks: a ring's 2(n - 1) + 1 steps load 3n - 2 chunks and store as many; directly
 // it is one load and n - 1 stores less.
-TEST(CudaDirectTraffic, IsWhatTheAlgorithmsMustMove) {
+TEST(CudaDirectTraffic, EqualsTheAlgorithmsMinimum) {
   struct Row {
     Collective collective;
     Algorithm algorithm;
@@ -131,7 +131,7 @@ TEST(CudaDirectTraffic, IsWhatTheAlgorithmsMustMove) {
   }
 }
 
-/// Two broadcasts from rank 0 in one launch, along a chain. Rank 1, in between, has one output for both.
+/// Two broadcasts from rank 0 in one launch, along a chain. Rank 1 in the middle uses one output for both.
 class CudaDirectCalls : public testing::Test {
  protected:
   static constexpr int kRanks = 3;
@@ -145,9 +145,9 @@ class CudaDirectCalls : public testing::Test {
   }
 };
 
-// Rank 1 passes on from its output. If rank 0, which is done with its first call long before, did not wait for rank 1's
-// second one, rank 2 would be passed what is not there yet when it is due.
-TEST_F(CudaDirectCalls, ASenderThatIsAheadWaitsForItsReceiversCall) {
+// Rank 1 passes data on from its output. Rank 0 finishes its first call much earlier; if it did not wait for rank 1's
+// second call, rank 2 would receive data of the second call too early.
+TEST_F(CudaDirectCalls, AnEarlySenderWaitsForItsReceiversCall) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   const DeviceLauncher launcher = device.launcher();
   DeviceMemory& memory = launcher.memory;
@@ -184,9 +184,9 @@ TEST_F(CudaDirectCalls, ASenderThatIsAheadWaitsForItsReceiversCall) {
   }
 }
 
-// A ring whose connections hold one chunk each: by slots every rank would fill its own before it empties the one
-// towards it.
-TEST_F(CudaDirectCalls, WhatIsStoredDirectlyNeedsNoRoom) {
+// A ring whose connections hold one chunk each: through slots, every rank would fill its own connection before it
+// empties the one towards it.
+TEST_F(CudaDirectCalls, DirectStoresNeedNoRoomInSlots) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   DeviceJob job(device.launcher(), 1);
   DeviceCase test = long_case(Collective::AllGather, Algorithm::Ring, kRanks);
@@ -197,8 +197,8 @@ TEST_F(CudaDirectCalls, WhatIsStoredDirectlyNeedsNoRoom) {
   EXPECT_FALSE(job.run(test));
 }
 
-// Room for messages is not what holds it up, and so not what it names.
-TEST_F(CudaDirectCalls, ASenderWhoseReceiverDoesNotComeGivesUpAndSaysSo) {
+// The sender does not lack room for messages, and so its error does not name that.
+TEST_F(CudaDirectCalls, ASenderTimesOutIfItsReceiverMakesNoCall) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   device.dead_rank = 1;
   for (const bool aborts : {false, true}) {

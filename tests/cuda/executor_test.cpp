@@ -17,7 +17,7 @@ namespace {
 constexpr int kRanks = 3;
 constexpr std::int64_t kCount = 1000;
 
-/// Ranks that are threads, on one device.
+/// Ranks that are threads and share one device.
 class CudaExecutorTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -85,7 +85,7 @@ TEST_F(CudaExecutorTest, RunsTheCallsOfACommunicatorOneAfterTheOther) {
   run_all(Seconds{60}, [&](runtime::Communicator& communicator, int rank) {
     EXPECT_EQ(communicator.transport(), "cuda");
     for (const Protocol protocol : {Protocol::LL, Protocol::Simple, Protocol::LL}) {
-      communicator.set_wishes({.protocol = protocol, .nchannels = 2});
+      communicator.set_settings({.protocol = protocol, .nchannels = 2});
       const Status done = communicator.run(call_of(rank));
       ASSERT_TRUE(done) << done.error().message;
     }
@@ -99,8 +99,8 @@ TEST_F(CudaExecutorTest, RunsTheCallsOfACommunicatorOneAfterTheOther) {
   }
 }
 
-// 2(n - 1) + 1 = 5 primitives of a ring in one loop, in the rank's trace with times of the host's clock.
-// Rank 0 sends a megabyte by itself, rank 1 receives it together with a send of 8 bytes: both choose for it alike.
+// A ring makes 2(n - 1) + 1 = 5 primitives in one loop, which are in the rank's trace with times of the host's clock.
+// Rank 0 sends a megabyte alone, rank 1 receives it together with a send of 8 bytes: both make the same choice for it.
 TEST(CudaChoice, ListedMessagesAreChosenForWhateverElseIsInTheCall) {
   const CollectiveCall alone{
       .collective = Collective::Send, .count = 1 << 18, .sends = {{Rank{1}, 0, 1 << 18}}};
@@ -111,7 +111,7 @@ TEST(CudaChoice, ListedMessagesAreChosenForWhateverElseIsInTheCall) {
   EXPECT_EQ(bytes_to_choose_by({.collective = Collective::AllGather, .count = 2}, 3), 24_B);
 }
 
-// A block a multiprocessor, of as many as the ranks leave each other.
+// Uses one block for each multiprocessor that the ranks leave each other.
 TEST(CudaChoice, LongCallsTakeTheMultiprocessorsThatThereAre) {
   for (const auto& [sharing, channels] : {std::pair(2, 64), std::pair(4, 33), std::pair(8, 16)}) {
     const auto choice = choose_on_gpu(
@@ -123,7 +123,7 @@ TEST(CudaChoice, LongCallsTakeTheMultiprocessorsThatThereAre) {
 
 TEST_F(CudaExecutorTest, PutsWhatKernelsRecordIntoTheTrace) {
   run_all(Seconds{60}, [&](runtime::Communicator& communicator, int rank) {
-    communicator.set_wishes(
+    communicator.set_settings(
         {.algorithm = Algorithm::Ring, .protocol = Protocol::Simple, .nchannels = 1});
     for (int i = 0; i < 2; ++i) ASSERT_TRUE(communicator.run(call_of(rank)));
     const std::vector<DeviceTrace::Event> events = group_->last_events(Rank{rank});
@@ -136,7 +136,7 @@ TEST_F(CudaExecutorTest, PutsWhatKernelsRecordIntoTheTrace) {
       EXPECT_LE(one.event.end_ns, trace_now().count());
     }
     recorders_.at(static_cast<std::size_t>(rank))->flush();
-    // Each call is an event itself.
+    // Each call is an event of its own.
     EXPECT_EQ(recorders_.at(static_cast<std::size_t>(rank))->stats().events, 2U * (5U + 1U));
     ASSERT_TRUE(communicator.finish());
   });
@@ -156,7 +156,7 @@ TEST_F(CudaExecutorTest, ARankThatDiesInAKernelBreaksTheCommunicatorOnEveryRank)
 TEST_F(CudaExecutorTest, ARankThatDoesNotCallIsNamed) {
   run_all(Seconds{0.2}, [&](runtime::Communicator& communicator, int rank) {
     if (rank == 2) {
-      // Until the others have given up, and notified this rank.
+      // Waits until the others have given up and notified this rank.
       while (!communicator.async_error()) std::this_thread::yield();
       return;
     }

@@ -19,10 +19,10 @@ namespace {
 struct FakeState {
   struct Reservation {
     std::size_t size = 0;
-    CUmemGenericAllocationHandle at = 0;  ///< 0: nothing lies there
+    CUmemGenericAllocationHandle at = 0;  ///< 0: nothing is mapped
   };
 
-  /// Shared by all handles of it: its file is the same.
+  /// Shared by all its handles, as they refer to the same file.
   struct Multicast {
     std::size_t members = 0;
     std::size_t size = 0;
@@ -45,7 +45,7 @@ CUresult outcome_of(const char* function) {
   return state->fails == function ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }
 
-/// Leaves a function that is to fail.
+/// Returns from a function that is to fail.
 #define RINGSIDE_MAY_FAIL(name) \
   if (outcome_of(name) != CUDA_SUCCESS) return outcome_of(name)
 
@@ -94,7 +94,7 @@ CUresult export_file(void* number, CUmemGenericAllocationHandle handle,
                      CUmemAllocationHandleType type, unsigned long long /*flags*/) {
   RINGSIDE_MAY_FAIL("cuMemExportToShareableHandle");
   if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_INVALID_VALUE;
-  // As the driver's, which other programs inherit unless the caller prevents it.
+  // As with the driver, other programs inherit the descriptor unless the caller prevents it.
   *static_cast<int*>(number) = ::dup(state->handles.at(handle).get());
   return CUDA_SUCCESS;
 }
@@ -188,7 +188,7 @@ CUresult multicast_add(CUmemGenericAllocationHandle handle, CUdevice device) {
   const bool is_new = state->objects.at(facts_of(handle).st_ino).devices.insert(device).second;
   return is_new ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
-/// Where a driver would wait for a device that has not been added, this says so.
+/// Where a driver would wait for a device that has not been added, this returns an error.
 CUresult multicast_bind(CUmemGenericAllocationHandle object, std::size_t object_offset,
                         CUmemGenericAllocationHandle pages, std::size_t offset, std::size_t size,
                         unsigned long long flags) {

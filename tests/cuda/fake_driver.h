@@ -6,11 +6,12 @@
 
 namespace ringside {
 
-/// Replaces a driver's cuMem: pages are files in memory, and addresses are of hosts, so that what lies there can be
-/// read and written; what is stored through a multicast object goes nowhere else. One at a time. Without a GPU.
+/// Replaces a driver's cuMem functions: pages are files in memory, and addresses are host addresses, so that their
+/// contents can be read and written; what is stored through a multicast object does not reach the members. Only one at
+/// a time. Needs no GPU.
 class FakeDriver {
  public:
-  /// fails  the function that says so from now on; empty: none
+  /// fails  the name of the function that fails from now on; empty: none
   explicit FakeDriver(std::string fails = {});
   FakeDriver(const FakeDriver&) = delete;
   FakeDriver& operator=(const FakeDriver&) = delete;
@@ -22,11 +23,11 @@ class FakeDriver {
   static constexpr std::size_t kGranularity = 1 << 16;
   static constexpr std::size_t kMulticastGranularity = 1 << 17;
 
-  /// What there is now: references to pages, addresses that are taken, and of these such as pages lie at.
+  /// The current numbers of references to pages, of reserved addresses, and of those addresses that have pages mapped.
   [[nodiscard]] int handles() const;
   [[nodiscard]] int reserved() const;
   [[nodiscard]] int mapped() const;
-  /// Shares that are bound to multicast objects.
+  /// Returns how many shares are bound to multicast objects.
   [[nodiscard]] int bound() const;
 };
 

@@ -1,5 +1,5 @@
-// A libnccl for tests: float32 sums and copies among processes of a host, each call done when it returns. The ranks meet in
-// shared memory whose name is the unique id.
+// A libnccl for tests: float32 sums and copies among processes of one host; each call is complete when it returns. The
+// ranks meet in shared memory whose name is the unique id.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -41,7 +41,7 @@ void meet(Comm& comm) {
   while (comm.meeting->generation.load() == before) ::sched_yield();
 }
 
-/// All ranks' inputs side by side, and then what `take` makes of them.
+/// Copies all ranks' inputs side by side, then calls `take` with them.
 template <typename Take>
 int exchange(void* opaque, const void* from, std::size_t count, int type, Take take) {
   Comm& comm = *static_cast<Comm*>(opaque);

@@ -12,7 +12,8 @@
 
 namespace ringside {
 
-/// Replaces a stream of CUDA's: work in its order, on a thread of its own; or, while it is captured, in a graph.
+/// Replaces a CUDA stream: executes its work in order on a thread of its own, or, during capture, records it in a
+/// graph.
 class FakeStream {
  public:
   using Graph = std::vector<HostStream::Work>;
@@ -43,10 +44,10 @@ class FakeStream {
   HostStream queue_;
 };
 
-/// A queue whose launches are what `run` does, on the thread of the stream that they are put on.
+/// A queue whose launches call `run` on the thread of their stream.
 class FakeQueue final : public DeviceQueue {
  public:
-  /// returns  false: the launch did not end
+  /// returns  false if the launch did not end
   using Run = std::function<bool(const DeviceLaunch&, Collective)>;
   explicit FakeQueue(Run run) : run_(std::move(run)) {}
 
@@ -81,7 +82,7 @@ class FakeQueue final : public DeviceQueue {
     return stream.stream != nullptr && static_cast<FakeStream*>(stream.stream)->is_capturing();
   }
 
-  /// All that have begun, for tests to look at.
+  /// All launches that have begun, for tests to examine.
   std::vector<DeviceLaunch> launches;
 
  private:
@@ -101,7 +102,7 @@ class FakeQueue final : public DeviceQueue {
   std::condition_variable changed_;
   Ticket ended_ = 0;
   bool has_hung_ = false;
-  FakeStream own_;  // last: its thread uses the members above
+  FakeStream own_;  // last member: its thread uses the members above
 };
 
 }  // namespace ringside

@@ -13,7 +13,8 @@
 namespace ringside {
 namespace {
 
-/// Every warp of a launch as a fibre. A turn is a microsecond, and drawn anew for each launch.
+/// Runs every warp of a launch as a fibre. A turn counts as a microsecond; the order of turns is drawn anew for each
+/// launch.
 class FibreDevice final : public DeviceUnderTest {
  public:
   explicit FibreDevice(DeviceCompany company)
@@ -29,7 +30,7 @@ class FibreDevice final : public DeviceUnderTest {
   }
   [[nodiscard]] DeviceQueue& queue() override { return queue_; }
   Result<std::byte*> take_piece(Bytes size) override {
-    constexpr std::int64_t kAlignment = 512;  // CUDA's
+    constexpr std::int64_t kAlignment = 512;  // as CUDA's allocations have
     if (block_ == nullptr) {
       RINGSIDE_TRY(block_, memory_->take_to_share(64_KiB, company_.shares_by));
     }
@@ -72,7 +73,7 @@ class FibreDevice final : public DeviceUnderTest {
         control_.abort = 1;
       });
     }
-    // In company, waits end by their time-out.
+    // With other ranks, waits end by their time-out.
     const bool has_ended = fibres.run(company_.has_others ? ~std::uint64_t{0} : kMostTurns);
     last_traffic = {};
     for (const FibreBlock& block : blocks) {
@@ -87,12 +88,12 @@ class FibreDevice final : public DeviceUnderTest {
   const DeviceCompany company_;
   const std::unique_ptr<DeviceMemory> memory_;
   DeviceControl control_;
-  std::byte* block_ = nullptr;  ///< of take_piece()
+  std::byte* block_ = nullptr;  ///< the memory from which take_piece() cuts
   std::int64_t taken_of_block_ = 0;
   std::uint64_t seed_ = 1;
   FakeQueue queue_{[this](const DeviceLaunch& launch, Collective collective) {
     return run(launch, collective);
-  }};  // last: its thread uses the members above
+  }};  // last member: its thread uses the members above
 };
 
 }  // namespace

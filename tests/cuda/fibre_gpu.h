@@ -11,7 +11,7 @@
 
 namespace ringside {
 
-/// A GPU whose kernels are fibres: what begins is done at once, and takes a microsecond.
+/// A GPU whose kernels are fibres: work is finished as soon as it is started, and takes a microsecond.
 class FibreGpu final : public Gpu {
  public:
   explicit FibreGpu(const DeviceCompany& company = {})
@@ -55,7 +55,7 @@ class FibreGpu final : public Gpu {
     return Seconds{1e-6};
   }
 
-  /// How often something was timed.
+  /// Returns how many times something was timed.
   [[nodiscard]] int timed() const { return timed_; }
 
  private:
@@ -77,7 +77,7 @@ class FibreGpu final : public Gpu {
   DeviceLauncher launcher_;
   GpuFacts facts_;
   int timed_ = 0;
-  mutable FakeStream stream_;  // last: its thread uses the members above
+  mutable FakeStream stream_;  // last member: its thread uses the members above
 };
 
 }  // namespace ringside

@@ -16,15 +16,15 @@
 
 namespace ringside {
 
-/// What the warps of one block share: a barrier of all, and the strands of each of its works.
+/// The state that the warps of one block share: a barrier for all of them, and the strands of each of its works.
 struct FibreBlock {
   int warps = 1;
   FibreBarrier barrier;
   std::map<std::pair<int, int>, FibreStrand> strands;  ///< by work and number
 };
 
-/// GpuMachine's counterpart for tests: a warp is a fibre, its lanes are rounds of a loop. Lanes that meet nowhere
-/// run one after the other; all that other warps do happens where this one says yield.
+/// Replaces GpuMachine in tests: a warp is a fibre, and its lanes are the rounds of a loop. Lanes that do not
+/// synchronize run one after the other; other warps run only where this one yields.
 class FibreMachine {
  public:
   template <typename T>
@@ -54,8 +54,8 @@ class FibreMachine {
     for (int lane = 0; lane < kLanesOfWarp; ++lane) work(lane);
   }
 
-  /// The last lane first: where a line of LL128 comes from another process, its flag, which is stored last, is loaded
-  /// first. So lines are whole as a GPU's are.
+  /// Loads the last lane first: where a line of LL128 comes from another process, its flag, which is stored last, is
+  /// loaded first. So lines are complete, as on a GPU.
   template <typename Ask>
   bool all_lanes(Ask&& ask) {
     bool all = true;
@@ -96,7 +96,7 @@ class FibreMachine {
     store_bytes(to, pack, bytes);
   }
 
-  /// Copies in any order: the next one may begin with another.
+  /// Copies in an order that may differ between calls.
   template <std::size_t kPacks>
   void load_reduced(const DeviceReduction& reduction, const std::byte* from, std::int64_t stride,
                     Pack (&sums)[kPacks]) {
@@ -125,7 +125,7 @@ class FibreMachine {
     const std::uint64_t high = load_word(words + 1);
     return {load_word(words), high};
   }
-  /// Each word whole, and the one long before the other.
+  /// Stores each word as a whole, and the first long before the second.
   void store_words(std::byte* to, const Pack& pack) {
     auto* const words = reinterpret_cast<std::uint64_t*>(to);
     const std::size_t first = fibres_.draws(2) ? 1 : 0;
@@ -162,7 +162,7 @@ class FibreMachine {
   void pause() { fibres_.pause(); }
 
  private:
-  /// on_last  what is done when all are there
+  /// on_last  is called when all have arrived
   template <typename OnLast>
   bool any_at(FibreBarrier& all, int warps, bool mine, OnLast on_last) {
     all.any = all.any || mine;

@@ -83,10 +83,10 @@ class FibreMemory : public DeviceMemory {
   std::vector<std::unique_ptr<Line[]>> taken_;
 };
 
-/// The same, of a device that all ranks of this host share: what they share lies in files without names.
+/// The memory of a device that all ranks of this host share: shared pieces lie in unnamed files.
 class FibreMemoryOfHost final : public FibreMemory {
  public:
-  /// number  of a GPU behind a switch
+  /// number  the number of the GPU behind a switch
   FibreMemoryOfHost(MemoryWay shares_by, bool lets_adapters, std::optional<int> number,
                     bool is_by_pcie)
       : FibreMemory(lets_adapters),
@@ -193,7 +193,7 @@ class FibreMemoryOfHost final : public FibreMemory {
   const MemoryWay shares_by_;
   const bool is_by_pcie_;
   const std::byte number_;
-  std::unique_ptr<DeviceMulticast> multicast_;  ///< null: there is no switch
+  std::unique_ptr<DeviceMulticast> multicast_;  ///< null without a switch
   std::vector<Taken> taken_;
   std::vector<ProcessMemory> opened_here_;
   std::vector<Mapping> opened_;

@@ -7,13 +7,15 @@
 
 namespace ringside {
 
-/// What fibres have for a device's memory: this process's.
-/// shares_by  None: no other rank reaches it. Else all of this host do, those of this process by its address (Address:
-///            these alone); others by a path that replaces CUDA's IPC and, as that, does not work within a process, or
-///            by a file
-/// lets_adapters  whether some is to be had that network adapters read and write
-/// is_by_pcie     whether others reach it by PCIe
-/// number         which of the host's GPUs it is of, where each rank has one of its own behind a switch; none: all share one
+/// Makes the memory of a device of fibres: memory of this process.
+///
+/// shares_by     None: no other rank reaches it. Otherwise all ranks of this host do: those of this process by its
+///               address (with Address: only those), others by a path that replaces CUDA's IPC and, like IPC, does not
+///               work within a process, or by a file
+/// lets_adapters whether network adapters can read and write some of it
+/// is_by_pcie    whether other ranks reach it by PCIe
+/// number        the number of the host's GPU that it belongs to, where each rank has its own GPU behind a switch;
+///               nullopt: all ranks share one GPU
 std::unique_ptr<DeviceMemory> make_fibre_memory(MemoryWay shares_by, bool lets_adapters,
                                                 std::optional<int> number = std::nullopt,
                                                 bool is_by_pcie = false);

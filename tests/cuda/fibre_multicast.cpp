@@ -14,7 +14,7 @@
 namespace ringside {
 namespace {
 
-/// Before the shares.
+/// The state at the begin of the file, before the shares.
 struct Members {
   std::uint32_t joined;
   std::uint32_t bound;
@@ -66,7 +66,7 @@ class FibreMulticast final : public DeviceMulticast {
 
   Shape shape_;
   std::size_t index_ = 0;
-  std::vector<Mapping> mappings_;  ///< the last one is of what was joined last
+  std::vector<Mapping> mappings_;  ///< the last one belongs to the memory that was joined last
 };
 
 }  // namespace

@@ -6,8 +6,8 @@
 
 namespace ringside {
 
-/// What fibres have for memory behind a switch: all shares lie in one file without a name, which every member has
-/// mapped. As a driver does, it minds who has joined and bound.
+/// Makes the memory behind a switch for fibres: all shares lie in one unnamed file that every member has mapped. As a
+/// driver does, it checks who has joined and bound.
 std::unique_ptr<DeviceMulticast> make_fibre_multicast();
 
 }  // namespace ringside

@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// A GPU stops at a pack that lies askew.
+/// A GPU stops at an unaligned pack.
 template <typename Byte>
 Byte* place_of_pack(Byte* place) {
   RINGSIDE_ASSERT(reinterpret_cast<std::uintptr_t>(place) % sizeof(Pack) == 0, "a pack at {}",
@@ -18,7 +18,7 @@ Byte* place_of_pack(Byte* place) {
   return place;
 }
 
-/// A block and its tables where nothing else lies.
+/// A copy of a block and its tables, with nothing else next to it.
 struct FibreBlockCopy {
   DeviceBlock block;
   std::vector<std::byte> ends;
@@ -31,7 +31,7 @@ struct FibreBlockCopy {
   }
 };
 
-/// A barrier of fibres, which says whether any of them brought `true`.
+/// A barrier of fibres that also returns whether any of them passed `true`.
 struct FibreBarrier {
   int arrived = 0;
   std::uint64_t generation = 0;
@@ -39,15 +39,14 @@ struct FibreBarrier {
   bool result = false;
 };
 
-/// What the warps of one strand share: a barrier, and stores on their way to memory.
+/// The state that the warps of one strand share: a barrier, and stores that have not reached memory yet.
 ///
-/// A GPU's plain stores may be seen late, and in any order, until the thread that made them, or one that a barrier
-/// has joined with it, stores with release. So they wait here: a release takes along those of its own warp and
-/// those from before the strand's last barrier. A kernel that forgets either loses what it stored.
+/// Other threads may see a GPU's plain stores late and in any order until the storing thread, or a thread that a
+/// barrier has joined with it, stores with release. So plain stores wait here: a release writes those of its own warp
+/// and those made before the strand's last barrier. A kernel that omits either loses what it stored.
 ///
-/// What goes through addresses of a switch is ordered with the rest across a fence alone: stores without a fence behind
-/// them are lost, and a thread that has acquired something and had no fence since loads and stores garbage
-/// there.
+/// Only a fence orders accesses through a switch's addresses with the others: stores that no fence follows are lost,
+/// and a thread that has acquired something and has made no fence since then loads and stores garbage there.
 struct FibreStrand {
   struct Pending {
     std::byte* to;
@@ -58,7 +57,7 @@ struct FibreStrand {
     bool is_multicast = false;
     bool is_fenced = false;
   };
-  /// That something has been acquired, and no fence has come since.
+  /// Whether the thread has acquired something without a fence since then.
   struct Acquired {
     int warp;
     bool is_joined = false;
@@ -71,7 +70,7 @@ struct FibreStrand {
   std::vector<Acquired> acquired;
   std::int64_t loaded = 0, stored = 0;  ///< bytes of data, by Simple
 
-  /// All warps have come to a barrier.
+  /// Called when all warps have reached a barrier.
   void join() {
     for (Pending& one : pending) one.is_joined = true;
     if (!acquired.empty()) acquired = {{.warp = 0, .is_joined = true}};

@@ -19,7 +19,7 @@ struct Range {
   std::uint32_t* bound = nullptr;
 };
 
-/// Those of this process.
+/// The address ranges of this process that a switch serves.
 struct Ranges {
   std::mutex mutex;
   std::vector<Range> all;

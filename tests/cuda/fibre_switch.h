@@ -8,21 +8,24 @@
 
 namespace ringside {
 
-/// Replaces an NVSwitch: ranges of addresses at which several copies of some memory are one. Only
-/// a FibreMachine that asks for the copies can load or store there.
+/// Replaces an NVSwitch: ranges of addresses that represent several copies of some memory. Only a FibreMachine that
+/// asks for the copies can load or store there.
 ///
 /// Threads  any
 class FibreSwitch {
  public:
-  /// copies   each of so many bytes; they outlive the process's fibres
-  /// bound    how many members are ready: no member asks for places before all are. Null: they are
-  /// returns  where all of them are one
+  /// Reserves a range of addresses for the copies.
+  ///
+  /// copies   of equal size; they must live as long as the process's fibres
+  /// bound    counts the members that are ready: no member asks for places before all are. Null: all are ready
+  /// returns  the begin of the range
   /// errors   System: no addresses
   static Result<std::byte*> join(const std::vector<std::byte*>& copies, std::size_t bytes,
                                  std::uint32_t* bound = nullptr);
 
-  /// The place of `at` in each copy.
-  /// shape  join() has given it
+  /// Returns the place of `at` in each copy.
+  ///
+  /// shape  `at` is in a range that join() returned
   static std::vector<std::byte*> places(const std::byte* at);
 };
 

@@ -25,7 +25,7 @@ struct Fibres::Fibre {
   std::unique_ptr<std::byte[]> stack;
   ucontext_t context = {};
   bool has_ended = false;
-  // The address sanitizer has to know of each change of stacks.
+  // The address sanitizer must be informed of each change of stacks.
   void* fake_stack = nullptr;
   const void* bottom = nullptr;
   std::size_t size = 0;
@@ -45,7 +45,7 @@ void Fibres::add(std::function<void()> body) {
   ::getcontext(&fibre->context);
   fibre->context.uc_stack.ss_sp = fibre->stack.get();
   fibre->context.uc_stack.ss_size = kStack;
-  // makecontext() hands on numbers of 32 bits alone.
+  // makecontext() passes only 32-bit numbers.
   const auto address = reinterpret_cast<std::uintptr_t>(fibre.get());
   ::makecontext(&fibre->context, reinterpret_cast<void (*)()>(&Fibres::enter), 2,
                 static_cast<unsigned>(address >> 32), static_cast<unsigned>(address));
@@ -86,7 +86,7 @@ std::int64_t Fibres::now_ns() const {
 }
 
 void Fibres::pause() {
-  // The other processes want the cores, but a system call a turn would take longer than the turn.
+  // The other processes need the cores, but a system call in each turn would take longer than the turn.
   if (company_ == Company::Processes && turns_ % 16 == 0) ::sched_yield();
   yield();
 }

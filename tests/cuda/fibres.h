@@ -8,12 +8,12 @@
 
 namespace ringside {
 
-/// Many flows of control on one thread, which change places where they say so, in an order drawn from a seed: what
-/// comes of it is the same each time, and no time passes.
+/// Many threads of control on one thread, which switch where they call yield(), in an order drawn from a seed: the
+/// result is the same in each run, and no time passes.
 class Fibres {
  public:
-  /// Whether all that fibres wait for is other fibres', or what other processes do as well: then time passes, and
-  /// those who wait give the core away.
+  /// None: fibres wait only for other fibres. Processes: they also wait for other processes; then time passes, and
+  /// waiting fibres yield the core.
   enum class Company { None, Processes };
 
   explicit Fibres(std::uint64_t seed, Company company = Company::None);
@@ -21,15 +21,16 @@ class Fibres {
   Fibres(const Fibres&) = delete;
   Fibres& operator=(const Fibres&) = delete;
 
-  /// Before run().
+  /// Must be called before run().
   void add(std::function<void()> body);
 
-  /// Until all have ended.
-  /// most_turns  after so many of them in all, it gives up: some wait for what does not come
+  /// Runs until all fibres have ended.
+  ///
+  /// most_turns  gives up after so many turns in all, as some fibres wait for something that does not come
   /// returns     whether all have ended
   bool run(std::uint64_t most_turns);
 
-  /// By a fibre: lets others have a turn.
+  /// Called by a fibre: lets others run.
   void yield();
 
   /// True once in `one_in` times, drawn from the seed.
@@ -37,10 +38,10 @@ class Fibres {
 
   [[nodiscard]] std::uint64_t turns() const { return turns_; }
 
-  /// Alone, a turn is a microsecond.
+  /// Returns the time in ns. Without other processes, a turn counts as a microsecond.
   [[nodiscard]] std::int64_t now_ns() const;
 
-  /// By a fibre that waits.
+  /// Called by a fibre that waits.
   void pause();
 
  private:

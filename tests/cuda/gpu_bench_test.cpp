@@ -12,7 +12,8 @@
 namespace ringside {
 namespace {
 
-// A ring of 3: 5 primitives a rank and loop, and one event of the call itself; of one run a size, not of those timed.
+// In a ring of 3, a rank records 5 primitives per loop, and one event of the call itself; one run per size is
+// recorded, not the timed ones.
 TEST(GpuBench, OneRunOfEachSizeIsInTheTrace) {
   FibreGpu gpu;
   auto sink = std::make_shared<TraceMemorySink>();
@@ -29,7 +30,7 @@ TEST(GpuBench, OneRunOfEachSizeIsInTheTrace) {
   ASSERT_EQ(bench->rows.size(), 2U);
   for (const GpuBenchRow& row : bench->rows) {
     EXPECT_EQ(row.wrong, 0);
-    // Of a ring of 3, directly: 3n - 3 loads and 2n - 1 stores of a third, by each of 3 ranks.
+    // In a ring of 3 with direct stores, each of 3 ranks makes 3n - 3 loads and 2n - 1 stores of a third of the data.
     EXPECT_EQ(row.traffic, (DeviceTraffic{Bytes{6 * row.bytes.value}, Bytes{5 * row.bytes.value}}));
     EXPECT_DOUBLE_EQ(row.moved.value, static_cast<double>(row.traffic.as_copy().value) * 1e6);
   }
@@ -37,7 +38,7 @@ TEST(GpuBench, OneRunOfEachSizeIsInTheTrace) {
   EXPECT_EQ((*recorder)->stats().events, 2U * 3U * (5U + 1U));
 }
 
-// 4 of the ring's messages a size and rank would be twice as many calls one by one; and clocks are warmed first.
+// 4 of the ring's messages per size and rank would be twice as many calls one by one; clocks are warmed up first.
 TEST(GpuBench, GraphsAreTimedWhereTheyAreRequested) {
   FibreGpu gpu;
   BenchOptions options;
@@ -55,8 +56,8 @@ TEST(GpuBench, GraphsAreTimedWhereTheyAreRequested) {
   EXPECT_NEAR(bench->warmed.count(), 1e-3, 1e-9);  // 1000 copies
 }
 
-// Each placement: a warm-up, 3 calls that are captured, one that is checked; 20 graphs of them are timed.
-TEST(GpuBench, RanksWithKernelsOfTheirOwnHaveGraphs) {
+// Each placement has a warm-up, 3 captured calls, and one that is checked; 20 graphs of them are timed.
+TEST(GpuBench, RanksWithSeparateKernelsHaveGraphs) {
   const auto root = make_root(2);
   run_ranks(first_ranks(2), [&](int rank) {
     FibreGpu gpu({.has_others = true, .number = rank});

@@ -9,7 +9,7 @@
 namespace ringside {
 namespace {
 
-/// A rank that is dead has blocks that end at once: DeviceLaunch::absent_rank.
+/// A GPU. The blocks of a dead rank end at once: DeviceLaunch::absent_rank.
 class GpuDevice final : public DeviceUnderTest {
  public:
   explicit GpuDevice(std::unique_ptr<Gpu> gpu, DeviceControl* control)
@@ -24,7 +24,7 @@ class GpuDevice final : public DeviceUnderTest {
   Result<std::byte*> take_piece(Bytes size) override { return gpu_->memory().take(size); }
 
  private:
-  /// The GPU's, whose launches lack the dead rank's blocks.
+  /// The GPU's queue, with launches that lack the dead rank's blocks.
   class Queue final : public DeviceQueue {
    public:
     Queue(DeviceQueue& of_gpu, const int& dead_rank) : of_gpu_(of_gpu), dead_rank_(dead_rank) {}
@@ -47,7 +47,7 @@ class GpuDevice final : public DeviceUnderTest {
     own.absent_rank = dead_rank;
     if (!gpu_->launch(own, collective)) return false;
     if (aborts) {
-      // The kernel runs; the wait that this ends is longer than any test.
+      // Lets the kernel run; the wait that the abort ends is longer than any test.
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       std::atomic_ref(control_->abort).store(1);
     }

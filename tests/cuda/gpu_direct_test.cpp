@@ -24,7 +24,7 @@ AdapterAccess a_gpu(int compute_capability = 90, AdapterAccess::Flush flush = kN
   return {.is_there = true, .compute_capability = compute_capability, .flush = flush};
 }
 
-TEST(GpuDirect, IsAsNcclsVariablesSay) {
+TEST(GpuDirect, FollowsNcclsVariables) {
   const auto usual = settings_of({});
   ASSERT_TRUE(usual);
   EXPECT_EQ(usual->level, PathType::Pxb);
@@ -48,14 +48,14 @@ TEST(GpuDirect, ReceivesWhereKernelsSeeWhatAdaptersHaveWritten) {
   EXPECT_FALSE(may_lend({.level = PathType::Loc}, a_gpu(), true));
 }
 
-TEST(GpuDirect, SendsFromAmpereOnOrAsItIsWanted) {
+TEST(GpuDirect, SendsFromAmpereOnOrAsRequested) {
   EXPECT_TRUE(may_lend({}, a_gpu(80, kNone), false));
   EXPECT_FALSE(may_lend({}, a_gpu(75), false));
   EXPECT_TRUE(may_lend({.reads = true}, a_gpu(75), false));
   EXPECT_FALSE(may_lend({.reads = false}, a_gpu(90), false));
 }
 
-/// A tree as the kernel shows it.
+/// A PCI tree as the kernel shows it.
 class PciTree {
  public:
   PciTree() {

@@ -21,7 +21,8 @@ void expect_no_share_left(const FakeDriver& driver) {
   EXPECT_EQ(driver.handles(), 0);
 }
 
-// Each has a share of its own, and an address of all; the object and what is bound go with the last who has it.
+// Each member has a share of its own, and an address for all shares; the object and the bound memory are released with
+// the last member that has them.
 TEST(GpuMulticast, EachMemberHasAShareAndAnAddressOfAll) {
   const FakeDriver driver;
   {
@@ -43,7 +44,7 @@ TEST(GpuMulticast, EachMemberHasAShareAndAnAddressOfAll) {
   expect_no_share_left(driver);
 }
 
-// As it has to be called: a driver waits here for who has not joined.
+// This is the required order of calls: a driver waits here for members that have not joined.
 TEST(GpuMulticast, NoMemberBindsBeforeAllHaveJoined) {
   const FakeDriver driver;
   const auto first = member(driver, 0);
@@ -53,7 +54,7 @@ TEST(GpuMulticast, NoMemberBindsBeforeAllHaveJoined) {
   EXPECT_FALSE(first->bind());
 }
 
-TEST(GpuMulticast, WhatASwitchRefusesSaysHowToGoOnWithoutAndLeavesNothing) {
+TEST(GpuMulticast, ARefusalNamesTheAlternativeAndFreesEverything) {
   for (const char* const fails :
        {"cuMulticastCreate", "cuMulticastAddDevice", "cuMulticastBindMem", "cuMemCreate"}) {
     const FakeDriver driver(fails);

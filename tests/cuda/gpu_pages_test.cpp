@@ -27,7 +27,7 @@ void expect_nothing_left(const FakeDriver& driver) {
   EXPECT_EQ(driver.handles(), 0);
 }
 
-TEST(GpuPages, HaveAMultipleOfTheGranularityAndOfWhatIsAsked) {
+TEST(GpuPages, SizeIsAMultipleOfTheGranularityAndTheRequest) {
   const FakeDriver driver;
   const auto pages = GpuPages::make(driver.functions(), 0, kSize);
   ASSERT_TRUE(pages) << pages.error().message;
@@ -49,13 +49,13 @@ TEST(GpuPages, GoWithTheirAddressesWhenTheyAreLetGo) {
     EXPECT_EQ(driver.handles(), 1);
     auto others = fresh_pages(driver);
     ASSERT_TRUE(others);
-    moved = *std::move(others);  // the first are let go with `others`
+    moved = *std::move(others);  // the first pages are released with `others`
     EXPECT_EQ(moved.data()[0], std::byte{0});
   }
   expect_nothing_left(driver);
 }
 
-TEST(GpuPages, ThatAnAddressOfTheProcessLeadsToStayThoughTheFirstReferenceGoes) {
+TEST(GpuPages, PagesAtAnAddressOutliveTheFirstReference) {
   const FakeDriver driver;
   {
     auto owner = fresh_pages(driver);
@@ -72,7 +72,7 @@ TEST(GpuPages, ThatAnAddressOfTheProcessLeadsToStayThoughTheFirstReferenceGoes) 
   expect_nothing_left(driver);
 }
 
-TEST(GpuPages, OfAnotherProcessComeAsAFileThatNoProgramInherits) {
+TEST(GpuPages, PagesArePassedAsACloseOnExecFile) {
   const FakeDriver driver;
   auto [mine, other] = socket_pair();
   const auto owner = fresh_pages(driver);
@@ -102,7 +102,7 @@ TEST(GpuPages, OfAnotherProcessComeAsAFileThatNoProgramInherits) {
 
 class GpuPagesFailure : public testing::TestWithParam<const char*> {};
 
-TEST_P(GpuPagesFailure, IsNamedAndLeavesNothingBehind) {
+TEST_P(GpuPagesFailure, IsNamedAndFreesEverything) {
   const FakeDriver driver(GetParam());
   const auto all = [&]() -> Status {
     RINGSIDE_TRY(const MappedGpuPages owner, fresh_pages(driver));

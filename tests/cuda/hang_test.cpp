@@ -1,4 +1,5 @@
-// A rank that hangs or dies in a kernel: who waits for it gives up in time, and `hang` names it by what the ranks leave.
+// Tests a rank that hangs or dies in a kernel: the ranks that wait for it give up in time, and `hang` names it from
+// the files that the ranks leave.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -30,8 +31,9 @@ class KernelThatStops : public testing::TestWithParam<HangWay> {
   KernelThatStops(const KernelThatStops&) = delete;
   KernelThatStops& operator=(const KernelThatStops&) = delete;
 
-  /// Rank 2 of 4 stops in the third call, as `how` says.
-  /// returns  what `hang` makes of it
+  /// Rank 2 of 4 stops in the third call, in the way that `how` selects.
+  ///
+  /// returns  the verdict of `hang`
   Result<hang::Verdict> stop(bool DeviceUnderTest::*how) {
     ProcessJob job;
     job.nranks = 4;
@@ -79,7 +81,7 @@ TEST_P(KernelThatStops, IsNamedWhereItDies) {
       << hang::why_of(verdict->best) << "; " << reason_;
 }
 
-// A proxy plays them, and by Simple copies; where kernels share memory no proxy is there to do so.
+// A proxy plays the faults, and copies with Simple; where kernels share memory, no proxy exists that could.
 Result<int> all_reduce_with(const Fault& fault, const char* transport, Protocol protocol) {
   DeviceCase test;
   test.nranks = 3;
@@ -100,7 +102,7 @@ TEST(KernelFaults, ACutConnectionIsReportedByItsProxy) {
   for (const Protocol protocol : {Protocol::Simple, Protocol::LL}) {
     const auto ended = all_reduce_with(cut, "tcp", protocol);
     ASSERT_FALSE(ended);
-    // By who sends it is cut, by who receives it has closed: whichever is heard first.
+    // The sender sees a cut connection, the receiver a closed one, whichever is noticed first.
     EXPECT_EQ(ended.error().code, ErrorCode::PeerGone) << ended.error().message;
   }
 }

@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-/// One rank's call. In place as DeviceJob::run() lays it.
+/// Makes one rank's call. In place, buffers overlap as in DeviceJob::run().
 std::vector<std::byte> answer(runtime::Communicator& communicator, const DeviceCase& test,
                               int rank) {
   const DeviceSizes sizes = sizes_of(test);
@@ -29,10 +29,10 @@ std::vector<std::byte> answer(runtime::Communicator& communicator, const DeviceC
   call.input = in;
   call.output = out;
   call.scalar = scalar_of(test, rank);
-  communicator.set_wishes({.algorithm = test.choice.algorithm,
-                           .protocol = test.choice.protocol,
-                           .nchannels = test.choice.nchannels,
-                           .slot = test.choice.slot});
+  communicator.set_settings({.algorithm = test.choice.algorithm,
+                             .protocol = test.choice.protocol,
+                             .nchannels = test.choice.nchannels,
+                             .slot = test.choice.slot});
   const Status done = communicator.run(call);
   EXPECT_TRUE(done) << to_string(test) << ": " << done.error().message;
   if (out != output.data()) std::memcpy(output.data(), out, output.size());
@@ -55,13 +55,13 @@ std::vector<std::vector<std::vector<std::byte>>> host_answers(std::vector<Device
     for (std::size_t i = 0; i < cases.size(); ++i) {
       answers[i][static_cast<std::size_t>(rank)] = answer(communicator, cases[i], rank);
     }
-    EXPECT_TRUE(communicator.barrier());  // no rank reads a case any more
+    EXPECT_TRUE(communicator.barrier());  // no rank reads a case after this
     for (DeviceCase& test : cases) {
       if (rank != 0) continue;
-      communicator.set_wishes({.algorithm = test.choice.algorithm,
-                               .protocol = test.choice.protocol,
-                               .nchannels = test.choice.nchannels,
-                               .slot = test.choice.slot});
+      communicator.set_settings({.algorithm = test.choice.algorithm,
+                                 .protocol = test.choice.protocol,
+                                 .nchannels = test.choice.nchannels,
+                                 .slot = test.choice.slot});
       CollectiveCall call = test.call;
       call.scalar = scalar_of(test, rank);
       if (const auto choice = communicator.choose(call)) test.choice = *choice;

@@ -6,9 +6,10 @@
 
 namespace ringside {
 
-/// What the host executor makes of the cases, on ranks that are threads: [case][rank]. Fills in how it has chosen to
-/// run them; the cases request algorithm, protocol, channels and slot.
-/// shape  all of as many ranks
+/// Returns the outputs of the host executor for the cases, with threads as ranks: [case][rank]. Stores in the cases
+/// how it has chosen to run them; the cases request algorithm, protocol, channels and slot.
+///
+/// shape  all cases have the same number of ranks
 std::vector<std::vector<std::vector<std::byte>>> host_answers(std::vector<DeviceCase>& cases);
 
 }  // namespace ringside

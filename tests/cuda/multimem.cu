@@ -1,4 +1,5 @@
-// What kernels ask of a switch, alone: it is compiled for GPUs that have such instructions, and for some that have not.
+// The instructions that kernels use for a switch, alone in a file: it is compiled for GPUs that have such
+// instructions, and for some that do not.
 #include "engine/cuda/gpu/gpu_multimem.cuh"
 
 namespace ringside {

@@ -12,7 +12,8 @@ namespace {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// sm_90 is the first that has them; nothing of it is in older ones' code, which would not be assembled.
+// sm_90 is the first architecture that has them; the code of older ones must not contain them, as it could not be
+// assembled.
 TEST(Multimem, IsInCodeForGpusThatHaveItAlone) {
 #ifndef RINGSIDE_MULTIMEM_90
   GTEST_SKIP() << "needs nvcc 12 or newer, which compiles the instructions for GPUs";

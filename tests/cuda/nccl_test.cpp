@@ -12,16 +12,16 @@ namespace {
 /// A job of 3 processes whose calls the tests' own libnccl runs, in memory of hosts.
 struct NcclJob {
   std::function<Result<bool>()> is_idle = [] { return Result<bool>(true); };
-  CallWishes wishes = {};
+  CallSettings settings = {};
   Seconds op_timeout{20};
 };
 Result<int> run_by_nccl(const NcclJob& asked,
                         const std::function<Result<int>(runtime::Communicator&)>& main) {
-  NcclLibrary library;  // each rank's, in its process
+  NcclLibrary library;  // the library of each rank, in its process
   const NcclStream stream{nullptr, asked.is_idle};
   JobOptions job;
   job.local_ranks = 3;
-  job.communicator.wishes = asked.wishes;
+  job.communicator.settings = asked.settings;
   job.communicator.op_timeout = asked.op_timeout;
   job.make_executor = [&](const ExecutorSetup& setup) -> Result<std::unique_ptr<Executor>> {
     RINGSIDE_TRY(library, NcclLibrary::open(RINGSIDE_FAKE_NCCL));
@@ -30,7 +30,7 @@ Result<int> run_by_nccl(const NcclJob& asked,
   return run_job(job, [&](JobRank& rank) { return main(rank.communicator); });
 }
 
-TEST(Nccl, RunsWhatABenchmarkAsksFor) {
+TEST(Nccl, RunsTheCallsOfABenchmark) {
   const auto status = run_by_nccl({}, [](runtime::Communicator& communicator) -> Result<int> {
     BenchOptions options;
     options.sizes = {1200_B};
@@ -55,7 +55,7 @@ CollectiveCall all_reduce_of(const float* input, float* output, RedOp op) {
   return {.input = input, .output = output, .count = 1, .op = op};
 }
 
-TEST(Nccl, WhatItRefusesIsReportedInItsWords) {
+TEST(Nccl, ReportsNcclsOwnErrorText) {
   const auto status = run_by_nccl({}, [](runtime::Communicator& communicator) -> Result<int> {
     const float input = 1;
     float output = 0;
@@ -81,15 +81,15 @@ TEST(Nccl, ACallThatDoesNotEndIsGivenUp) {
   EXPECT_EQ(status.error().code, ErrorCode::Timeout) << status.error().message;
 }
 
-TEST(Nccl, HowItRunsCallsIsItsOwnAffair) {
+TEST(Nccl, ChoosesAlgorithmsItself) {
   NcclJob job;
-  job.wishes.algorithm = Algorithm::Ring;
+  job.settings.algorithm = Algorithm::Ring;
   const auto status = run_by_nccl(job, [](runtime::Communicator&) -> Result<int> { return 0; });
   ASSERT_FALSE(status);
   EXPECT_NE(status.error().help.find("NCCL_ALGO"), std::string::npos);
 }
 
-// Its names and its words, without a GPU: 2.18 is 21800.
+// Checks its functions and texts without a GPU: version 2.18 has the number 21800.
 TEST(NcclLibrary, TheInstalledLibraryHasAllCalledFunctions) {
   const auto library = NcclLibrary::open();
   if (!library) GTEST_SKIP() << library.error().message;
@@ -99,7 +99,7 @@ TEST(NcclLibrary, TheInstalledLibraryHasAllCalledFunctions) {
   EXPECT_EQ(std::string_view(library->get_error_string(4)).rfind("invalid argument", 0), 0U);
 }
 
-TEST(NcclLibrary, WhatIsNotThereIsReported) {
+TEST(NcclLibrary, ReportsAMissingLibraryOrFunction) {
   const auto none = NcclLibrary::open("libnccl-that-is-not-there.so");
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, ErrorCode::Unsupported);

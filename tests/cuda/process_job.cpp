@@ -35,7 +35,7 @@ ExecutorMaker executor_of(const ProcessJob& job, std::unique_ptr<DeviceUnderTest
 
 Result<int> run_processes(const ProcessJob& job,
                           const std::function<Result<int>(const ProcessRank& rank)>& main) {
-  // Made by each rank in its own process.
+  // Each rank makes it in its own process.
   std::unique_ptr<DeviceUnderTest> device;
   JobOptions options;
   options.local_ranks = job.nranks;
@@ -44,7 +44,7 @@ Result<int> run_processes(const ProcessJob& job,
   options.logs = job.logs;
   options.dumps = job.dumps;
   options.faults = job.faults;
-  options.grace = Seconds{20};  // so that no process is killed that would have ended by itself
+  options.grace = Seconds{20};  // so that no process is killed that would have ended on its own
   options.communicator.op_timeout = job.op_timeout;
   options.communicator.connect_timeout = Seconds{30};
   options.make_executor = executor_of(job, device);
@@ -106,10 +106,10 @@ Result<std::vector<std::byte>> run_case_in(const ProcessRank& rank, const Device
   call.input = in;
   call.output = out;
   call.scalar = scalar_of(test, rank.rank);
-  rank.communicator.set_wishes({.algorithm = test.choice.algorithm,
-                                .protocol = test.choice.protocol,
-                                .nchannels = test.choice.nchannels,
-                                .slot = test.choice.slot});
+  rank.communicator.set_settings({.algorithm = test.choice.algorithm,
+                                  .protocol = test.choice.protocol,
+                                  .nchannels = test.choice.nchannels,
+                                  .slot = test.choice.slot});
   RINGSIDE_TRY(rank.communicator.run(call));
   RINGSIDE_TRY(memory.read(output, out));
   return output;

@@ -62,23 +62,23 @@ TEST(CudaProcessMemory, ASmallAllocationIsReadAndWrittenThroughItsHandle) {
   EXPECT_ENDS_WELL(status);
 }
 
-/// What an open file leads to, as /proc shows it.
+/// Returns the target of an open file's link in /proc.
 std::string link_of(int file) {
   return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(file)).string();
 }
 
-/// Open files of this process that lead to the same kind of thing.
+/// Counts the open files of this process whose links have that target.
 int count_open(const std::string& link) {
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-    std::error_code gone;  // the folder's own
+    std::error_code gone;  // the folder's own entry
     count += std::filesystem::read_symlink(entry.path(), gone) == link ? 1 : 0;
   }
   return count;
 }
 
-// Memory that is open needs no file any more, at neither end. A driver opens files of its own, also of the kind that cuMem exports:
-// those are there once memory has crossed for the first time, so the second time is what counts.
+// Opened memory needs no file any more, at either end. A driver opens files of its own, also of the kind that cuMem
+// exports, when memory has been exchanged for the first time, so only the second time counts.
 TEST(CudaProcessMemory, NoFileStaysOpenOfMemoryThatHasCrossed) {
   const ProcessJob job{.shares_by = MemoryWay::File, .memory = {.by_file = true}};
   const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
@@ -93,8 +93,8 @@ TEST(CudaProcessMemory, NoFileStaysOpenOfMemoryThatHasCrossed) {
     }
     RINGSIDE_TRY(rank.communicator.barrier());
     const int before = count_open(kind);
-    test.choice.slot =
-        1_KiB;  // connections of their own: each rank shares one more piece, and opens one
+    // Connections of their own: each rank shares one more piece, and opens one.
+    test.choice.slot = 1_KiB;
     RINGSIDE_TRY(const auto second, run_case(rank, test));
     RINGSIDE_TRY(rank.communicator.barrier());
     const int after = count_open(kind);

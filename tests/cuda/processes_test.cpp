@@ -26,13 +26,13 @@
 namespace ringside {
 namespace {
 
-/// Where the slots between two processes lie.
+/// The place of the slots between two processes, and what selects it.
 struct Way {
   const char* name;
   const char* transport;
   MemoryWay shares_by = MemoryWay::None;
   bool lets_adapters = false;
-  const char* says = "";  ///< of each connection of Simple
+  const char* says = "";  ///< what the log says of each connection of Simple
   [[nodiscard]] bool shares_memory() const { return shares_by != MemoryWay::None; }
 };
 
@@ -46,7 +46,7 @@ constexpr Way kFiles{.name = "Files",
                      .shares_by = MemoryWay::File,
                      .says = "the receiver's GPU, by cuMem"};
 constexpr Way kProxy{.name = "Proxy", .transport = "tcp", .says = "tcp, slots in place"};
-/// The slots are the device's, their counters the host's.
+/// The slots are in the device's memory, their counters in the host's.
 constexpr Way kDirect{
     .name = "Direct", .transport = "tcp", .lets_adapters = true, .says = "tcp, slots in place"};
 constexpr Way kRdma{.name = "Rdma", .transport = "rdma", .says = "rdma, registered host memory"};
@@ -55,7 +55,7 @@ constexpr Way kRdmaDirect{.name = "RdmaDirect",
                           .lets_adapters = true,
                           .says = "rdma, registered host memory"};
 
-/// Those that this machine has.
+/// Returns the places that this machine supports.
 std::vector<Way> all_ways() {
   std::vector<Way> ways{kHostPages, kIpc, kFiles, kProxy, kDirect};
   const auto rdma = parse_transport("rdma");
@@ -70,7 +70,7 @@ ProcessJob job_of(const Way& way) {
           .memory = {.may_open = way.shares_memory(), .by_file = way.shares_by == MemoryWay::File}};
 }
 
-/// How many processes have come to a place.
+/// Counts, over all processes, how many have reached a place.
 class SharedCount {
  public:
   void add() { ++*count_; }
@@ -82,7 +82,7 @@ class SharedCount {
 
 class CudaProcesses : public testing::TestWithParam<Way> {};
 
-/// A test for each collective: where processes take turns on one GPU, all of them together take minutes.
+/// One test per collective: where processes use one GPU alternately, all of them together take minutes.
 class CudaProcessGrid : public testing::TestWithParam<std::tuple<Way, Collective>> {};
 
 TEST_P(CudaProcessGrid, EveryAlgorithmGivesTheHostsBits) {
@@ -95,7 +95,8 @@ TEST_P(CudaProcessGrid, EveryAlgorithmGivesTheHostsBits) {
   EXPECT_ENDS_WELL(status);
 }
 
-// 3 chunks of 20000 / 3 elements: more than 50 messages of 512 bytes, twice, through 8 slots' connections, call after call.
+// There are 3 chunks of 20000 / 3 elements: more than 50 messages of 512 bytes, twice, through connections of 8 slots,
+// call after call.
 TEST_P(CudaProcesses, ASenderWaitsForRoomAndCallsFollowEachOther) {
   std::vector<DeviceCase> cases;
   for (int i = 0; i < 4; ++i) {
@@ -113,8 +114,8 @@ TEST_P(CudaProcesses, ASenderWaitsForRoomAndCallsFollowEachOther) {
   EXPECT_ENDS_WELL(status);
 }
 
-// A ring of 3: each rank sends on one connection, and receives on one. Lines are made by proxies.
-TEST_P(CudaProcesses, ACommunicatorReportsHowItsConnectionsAreMade) {
+// In a ring of 3, each rank sends on one connection and receives on one. Proxies make the lines.
+TEST_P(CudaProcesses, ACommunicatorReportsTheKindsOfItsConnections) {
   const auto status =
       run_processes(job_of(GetParam()), [&](const ProcessRank& rank) -> Result<int> {
         RINGSIDE_TRY(const auto output, run_case(rank, all_reduce_case(3, Protocol::Simple, 90)));
@@ -128,7 +129,7 @@ TEST_P(CudaProcesses, ACommunicatorReportsHowItsConnectionsAreMade) {
   EXPECT_ENDS_WELL(status);
 }
 
-/// A folder of the test's own.
+/// A new folder for one test.
 class TestFolder {
  public:
   TestFolder() { std::filesystem::create_directories(path_); }
@@ -156,7 +157,7 @@ TEST(CudaProcessLog, LogsWhichNetworkTheConnectionsOfKernelsTake) {
   EXPECT_NE(log->find("[receive] via NET/Socket/0"), std::string::npos) << *log;
 }
 
-// The launches of two ranks wait for the third, and say so; it has nothing to wait for and hears of it.
+// The launches of two ranks wait for the third and report it; the third has nothing to wait for and is informed.
 TEST_P(CudaProcesses, ARankThatDoesNotComeInTheKernelIsWaitedForNoLongerThanTheTimeOut) {
   ProcessJob job = job_of(GetParam());
   job.op_timeout = Seconds{0.5};
@@ -170,14 +171,14 @@ TEST_P(CudaProcesses, ARankThatDoesNotComeInTheKernelIsWaitedForNoLongerThanTheT
     return is_late ? 0 : 2;
   });
   if (is_without_device(status)) GTEST_SKIP() << status.error().message;
-  // As each rank reports it, the job ends with that.
+  // The job ends with the first rank's error, which every rank reports.
   ASSERT_TRUE(status || status.error().code != ErrorCode::System) << status.error().message;
   if (status) {
     EXPECT_EQ(*status, 0);
   }
 }
 
-// An hour is no answer: the others' kernels are stopped.
+// The time-out is an hour, so only the abort can stop the others' kernels.
 TEST_P(CudaProcesses, AnAbortOfOneRankEndsTheKernelsOfAll) {
   ProcessJob job = job_of(GetParam());
   job.op_timeout = Seconds{3600};
@@ -199,7 +200,7 @@ TEST_P(CudaProcesses, AnAbortOfOneRankEndsTheKernelsOfAll) {
       << status.error().message;
 }
 
-// Rank 1 never calls, so the others wait for it before there is a kernel.
+// Rank 1 never calls, so the others wait for it before a kernel is launched.
 TEST_P(CudaProcesses, AnAbortEndsTheWaitForConnections) {
   ProcessJob job = job_of(GetParam());
   job.op_timeout = Seconds{3600};
@@ -217,7 +218,7 @@ TEST_P(CudaProcesses, AnAbortEndsTheWaitForConnections) {
   EXPECT_NE(status.error().message.find("rank 1"), std::string::npos) << status.error().message;
 }
 
-// Neither says goodbye: what ends the others' kernels is that its sockets close.
+// Neither closes properly: the others' kernels end because its sockets close.
 TEST_P(CudaProcesses, ARankThatIsKilledEndsTheKernelsOfAll) {
   ProcessJob job = job_of(GetParam());
   job.op_timeout = Seconds{3600};
@@ -259,7 +260,7 @@ TEST_P(CudaProcesses, EveryPrimitiveOfAKernelIsInTheTrace) {
   EXPECT_EQ(steps, 3 * 5);
 }
 
-// What bench runs: buffers in the device's memory, in place and not, every element looked at.
+// As bench does, it runs on buffers in the device's memory, in place and not, and checks every element.
 TEST_P(CudaProcesses, ABenchmarkOfThemFindsNoWrongElement) {
   const auto status =
       run_processes(job_of(GetParam()), [&](const ProcessRank& rank) -> Result<int> {
@@ -283,7 +284,7 @@ TEST_P(CudaProcesses, ABenchmarkOfThemFindsNoWrongElement) {
 }
 
 // Every algorithm and protocol: those that exist between these ranks are timed, the others skipped.
-TEST_P(CudaProcesses, AGridSkipsWhatIsNotThere) {
+TEST_P(CudaProcesses, AGridSkipsUnsupportedCombinations) {
   const bool has_lines = GetParam().shares_memory();
   const auto status =
       run_processes(job_of(GetParam()), [&](const ProcessRank& rank) -> Result<int> {
@@ -305,7 +306,7 @@ TEST_P(CudaProcesses, AGridSkipsWhatIsNotThere) {
   EXPECT_ENDS_WELL(status);
 }
 
-// As NCCL's users turn it off, and choose.
+// NCCL's users disable it, and select other memory, by the same variables.
 TEST(CudaProcessChoice, MemoryOfGpusIsOpenedUnlessItIsForbiddenAndAsRequested) {
   const auto options_by = [](const char* name, const char* value) {
     return cuda_process_options(nullptr, [=](const char* asked) {
@@ -329,7 +330,7 @@ TEST(CudaProcessChoice, MemoryOfGpusIsOpenedUnlessItIsForbiddenAndAsRequested) {
   EXPECT_FALSE(options_by("NCCL_P2P_DIRECT_DISABLE", "1")->registers);
 }
 
-// Where processes could not open each other's memory, and where they could.
+// Tries memory that processes cannot open of each other, and memory that they can.
 TEST(CudaProcessChoice, Ll128IsRefusedThroughMemoryOfHosts) {
   for (const MemoryWay shares_by : {MemoryWay::None, MemoryWay::Ipc}) {
     const ProcessJob job{.shares_by = shares_by, .memory = {.may_open = false}};
@@ -341,8 +342,9 @@ TEST(CudaProcessChoice, Ll128IsRefusedThroughMemoryOfHosts) {
   }
 }
 
-/// Two ranks of a job of four, as threads of this process.
-/// to_other  where the job's name goes; -1: it comes from from_other
+/// Runs two ranks of a job of four, as threads of this process.
+///
+/// to_other  the pipe to which the job's id is written; -1: it is read from from_other
 int run_two_of_four(int first, int to_other, int from_other, std::vector<DeviceCase>& cases,
                     const std::vector<std::vector<std::vector<std::byte>>>& expected) {
   constexpr int kSkipped = 77;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kSlot = 512;
 using Message = std::vector<std::byte>;
 
-/// What lies between a sending and a receiving end: as many messages as it is long.
+/// The connection between a sending and a receiving end; it holds as many messages as it is long.
 struct Line {
   std::deque<Message> messages;
   std::size_t most = 4;
@@ -61,7 +61,7 @@ class LineRecvEnd final : public RecvEnd {
   Line& line_;
 };
 
-/// A line whose ends work on the kernel's slots: what is sent leaves when the test says so.
+/// A line whose ends work on the kernel's slots: sent data leave when the test says so.
 class LentLineSendEnd final : public SendEnd {
  public:
   explicit LentLineSendEnd(std::byte* slots) : slots_(slots) {}
@@ -82,8 +82,8 @@ class LentLineSendEnd final : public SendEnd {
   void abort() noexcept override {}
   [[nodiscard]] Bytes slot_size() const override { return Bytes{kSlot}; }
 
-  std::vector<std::size_t> sizes;  ///< of what was posted
-  std::size_t most = kSlots;       ///< on the way
+  std::vector<std::size_t> sizes;  ///< of the posted messages
+  std::size_t most = kSlots;       ///< the largest number of messages on the way
 
  private:
   std::byte* slots_;
@@ -118,7 +118,7 @@ class LentLineRecvEnd final : public RecvEnd {
 /// A proxy's FIFO and the line behind it; the test does manually what a kernel does.
 class ProxyTest : public testing::Test {
  protected:
-  /// first  messages that are through already
+  /// first  the number of messages that have passed already
   ProxyFifo fifo(Protocol protocol, bool receives, std::uint64_t first = 0) {
     ProxyFifo fifo{DeviceFifo(memory_.bytes).end(receives, true), protocol, kSlot};
     *fifo.end.head = *fifo.end.tail = first;
@@ -136,7 +136,7 @@ class ProxyTest : public testing::Test {
   Line line_;
 };
 
-TEST_F(ProxyTest, SendsWhatIsPostedAndGivesItsSlotBackThen) {
+TEST_F(ProxyTest, SendsPostedSlotsAndThenReturnsThem) {
   const ProxyFifo kernel = fifo(Protocol::Simple, false);
   LineSendEnd end(line_);
   const auto proxy = make_send_proxy(kernel, end);
@@ -175,7 +175,7 @@ TEST_F(ProxyTest, RefusesAMessageLongerThanASlot) {
   EXPECT_EQ(received.error().code, ErrorCode::Corrupt);
 }
 
-TEST_F(ProxyTest, PutsNoMoreIntoSlotsThanThereIsRoomFor) {
+TEST_F(ProxyTest, NeverFillsMoreSlotsThanAreFree) {
   const ProxyFifo kernel = fifo(Protocol::Simple, true);
   LineRecvEnd end(line_);
   const auto proxy = make_recv_proxy(kernel, end);
@@ -212,7 +212,7 @@ TEST_F(ProxyTest, LinesLoseTheirFlagsOnTheWayAndGetThemBack) {
   }
 }
 
-TEST_F(ProxyTest, ALineWithoutItsFlagIsNoMessage) {
+TEST_F(ProxyTest, IgnoresALineWithoutItsFlag) {
   ProxyFifo kernel = fifo(Protocol::LL, false);
   LineSendEnd to(line_);
   kernel.end.sizes[0] = 8;
@@ -222,7 +222,7 @@ TEST_F(ProxyTest, ALineWithoutItsFlagIsNoMessage) {
   EXPECT_EQ(sent.error().code, ErrorCode::Corrupt);
 }
 
-// Flags come again after 2^32 messages: on the way no line keeps one that is so old (device_call.h).
+// Flags recur after 2^32 messages: on the way, no line keeps a flag that is so old (device_call.h).
 TEST_F(ProxyTest, OldFlagsAreWrittenOverTwiceOnTheWayRound) {
   constexpr std::uint64_t kBefore = 0x7FFFFFF8;
   ProxyFifo kernel = fifo(Protocol::LL, true, kBefore);
@@ -241,8 +241,8 @@ TEST_F(ProxyTest, OldFlagsAreWrittenOverTwiceOnTheWayRound) {
   }
 }
 
-// The adapter reads the slot until the message has left; then, and no earlier, the kernel may fill it anew.
-TEST_F(ProxyTest, OfLentSlotsTheKernelGetsBackThoseThatHaveLeft) {
+// The adapter reads the slot until the message has left; only then may the kernel fill it again.
+TEST_F(ProxyTest, ReturnsLentSlotsToTheKernelWhenSent) {
   const ProxyFifo kernel = fifo(Protocol::Simple, false);
   LentLineSendEnd end(kernel.end.slots);
   const auto proxy = make_send_proxy(kernel, end);
@@ -269,7 +269,7 @@ TEST_F(ProxyTest, OfLentSlotsTheKernelGetsBackThoseThatHaveLeft) {
 TEST_F(ProxyTest, TheKernelSeesAllLentSlotsThatHaveArrivedAndGivesThemBackOneByOne) {
   ProxyFifo kernel = fifo(Protocol::Simple, true);
   LentLineRecvEnd end;
-  std::vector<std::uint64_t> tails;  // when it was flushed
+  std::vector<std::uint64_t> tails;  // the values when it was flushed
   kernel.flush = [&]() -> Status {
     tails.push_back(*kernel.end.tail);
     return {};
@@ -287,7 +287,7 @@ TEST_F(ProxyTest, TheKernelSeesAllLentSlotsThatHaveArrivedAndGivesThemBackOneByO
   end.arrive(2);
   EXPECT_TRUE(*proxy->move());
   EXPECT_EQ(*kernel.end.tail, 7U);
-  // Each time before the kernel heard of it.
+  // Flushed each time before the kernel was informed.
   EXPECT_EQ(tails, (std::vector<std::uint64_t>{0, 5}));
 }
 
@@ -312,14 +312,14 @@ TEST_F(ProxyTest, ServesUntilTheLaunchHasEndedAndAllHasLeft) {
   Failure failure;
   EXPECT_TRUE(serve(all, is_over, failure, {}));
   EXPECT_EQ(line_.messages.size(), 1U);
-  // A line that stays full, once no kernel waits for it.
+  // The line stays full, and no kernel waits for it any more.
   kernel.end.sizes[1] = 8;
   *kernel.end.tail = 2;
   line_.most = 1;
   const Status late = serve(all, is_over, failure, {.spins = 1, .deadline = Nanoseconds(1000)});
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, ErrorCode::Timeout);
-  // Whatever has failed elsewhere.
+  // A failure elsewhere ends the proxy without an error of its own.
   const std::atomic<bool> runs{false};
   failure.set({ErrorCode::Aborted, "elsewhere"});
   EXPECT_TRUE(serve(all, runs, failure, {}));

@@ -1,5 +1,5 @@
-// Calls without a wait: several under way, in one launch or behind each other, ordered with a stream, in graphs.
-// Ranks are threads, each with fibres of its own.
+// Tests calls that do not wait: several under way, in one launch or one after the other, ordered with a stream, in
+// graphs. Ranks are threads, each with fibres of its own.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ class QueueRank {
 
   [[nodiscard]] FakeQueue& queue() const { return dynamic_cast<FakeQueue&>(device->queue()); }
 
-  /// Memory of the device, each value this one.
+  /// Returns device memory in which each element has this value.
   std::int32_t* numbers(std::int64_t count, std::int32_t value = 0) {
     auto* const all = reinterpret_cast<std::int32_t*>(
         *device->launcher().memory.take(Bytes{static_cast<std::uint64_t>(count) * 4}));
@@ -95,7 +95,7 @@ CollectiveCall sum(const std::int32_t* input, std::int32_t* output, std::int64_t
   return call;
 }
 
-/// Whether each of them is this.
+/// Returns whether every element has this value.
 testing::AssertionResult are(const std::int32_t* all, std::int64_t count, std::int32_t value) {
   for (std::int64_t i = 0; i < count; ++i) {
     if (all[i] != value) {
@@ -111,12 +111,13 @@ TEST(CudaQueue, CallsOfAGroupAreOneLaunchWhateverTheirLengths) {
     for (const int count : {1, 7, 50}) {
       std::vector<CollectiveCall> calls;
       for (int i = 0; i < count; ++i) {
-        // Up to 30 KB by LL and one_shot, and by LL on a ring.
+        // Up to 30 KB with LL and one_shot, and with LL on a ring.
         const std::int64_t length = 1 + i * 37 % 1500;
         calls.push_back(
             sum(rank.numbers(length, 10 * i + rank.rank), rank.numbers(length), length));
       }
-      ASSERT_TRUE(rank.communicator->run_all(calls));  // connects, which parts them
+      // The first call connects, which separates them.
+      ASSERT_TRUE(rank.communicator->run_all(calls));
       rank.queue().launches.clear();
       for (const CollectiveCall& call : calls) {
         std::fill_n(static_cast<std::int32_t*>(call.output), call.count, -1);
@@ -133,7 +134,7 @@ TEST(CudaQueue, CallsOfAGroupAreOneLaunchWhateverTheirLengths) {
   });
 }
 
-// 1 + 2, then that from both ranks, and so on: each launch waits for the one before.
+// The sum is 1 + 2, then that of both ranks, and so on: each launch waits for the one before.
 TEST(CudaQueue, ACallThatReadsWhatAnotherWritesIsInTheNextLaunch) {
   with_queues({}, [](QueueRank& rank) {
     constexpr std::int64_t kLength = 3000;
@@ -174,8 +175,8 @@ TEST(CudaQueue, AnotherKernelIsAnotherLaunchInItsOrder) {
 
 class CudaStreams : public testing::TestWithParam<const char*> {};
 
-// What is on the stream before the call writes its input, late; what is behind it reads its output.
-TEST_P(CudaStreams, ACallIsBehindWhatItsStreamHoldsAndBeforeWhatFollows) {
+// Work that is on the stream before the call writes its input late; work after it reads its output.
+TEST_P(CudaStreams, ACallIsOrderedWithItsStreamsWork) {
   with_queues({.transport = GetParam()}, [](QueueRank& rank) {
     constexpr std::int64_t kLength = 2000;
     FakeStream stream;
@@ -201,7 +202,8 @@ TEST_P(CudaStreams, ACallIsBehindWhatItsStreamHoldsAndBeforeWhatFollows) {
   });
 }
 
-// More than are kept planned, all of them behind a stream that is blocked: those that are dropped stay until then.
+// There are more calls than the cache of plans holds, all of them behind a blocked stream: evicted plans are kept
+// until then.
 TEST_P(CudaStreams, ManyCallsAreUnderWay) {
   with_queues({.transport = GetParam()}, [](QueueRank& rank) {
     FakeStream stream;
@@ -226,7 +228,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, CudaStreams, testing::Values("", "tcp"), [](const
   return std::string(*test.param == 0 ? "Pages" : "Proxies");
 });
 
-TEST(CudaStreams, AGroupOfOneThreadThatSpeaksForBothRanksDoesNotWaitForItself) {
+TEST(CudaStreams, AGroupOfOneThreadWithBothRanksDoesNotDeadlock) {
   std::array<QueueRank*, kPair> ranks{};
   std::latch are_made(kPair), is_done(1);
   with_queues({}, [&](QueueRank& rank) {
@@ -271,14 +273,14 @@ TEST(CudaGraphs, ACapturedCallRunsAtEachLaunchOfTheGraph) {
     const FakeStream::Graph graph = stream.end_capture();
     EXPECT_EQ(graph.size(), 2U);
     EXPECT_TRUE(are(input, kLength, 4));
-    // What has been planned since does not push it out.
+    // Calls that have been planned since then do not evict it.
     for (std::int64_t i = 0; i < 70; ++i) {
       ASSERT_TRUE(rank.communicator->run(sum(rank.numbers(i + 1, 1), rank.numbers(i + 1), i + 1)));
     }
     for (int i = 0; i < 5; ++i) stream.launch(graph);
     stream.synchronize();
     EXPECT_TRUE(are(input, kLength, 4 << 10));
-    // And other calls between them.
+    // Other calls run between them.
     ASSERT_TRUE(rank.communicator->run(sum(input, output, kLength)));
     EXPECT_TRUE(are(output, kLength, 8 << 10));
     stream.launch(graph);
@@ -288,7 +290,7 @@ TEST(CudaGraphs, ACapturedCallRunsAtEachLaunchOfTheGraph) {
   });
 }
 
-/// What is said of a call that is captured.
+/// Expects the error that a captured call returns.
 void expect_refusal(const QueueOptions& options, bool connects, const std::string& help) {
   with_queues(options, [&](QueueRank& rank) {
     FakeStream stream;
@@ -302,20 +304,20 @@ void expect_refusal(const QueueOptions& options, bool connects, const std::strin
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::Unsupported);
     EXPECT_NE(refused.error().help.find(help), std::string::npos) << refused.error().help;
-    // Nothing is broken.
+    // The communicator still works afterwards.
     ASSERT_TRUE(rank.communicator->run(call));
     EXPECT_TRUE(are(static_cast<std::int32_t*>(call.output), 10, 6));
     ASSERT_TRUE(rank.communicator->finish());
   });
 }
 
-TEST(CudaGraphs, WhatCannotStandInOneIsRefusedWithWhatToDo) {
+TEST(CudaGraphs, RefusesUnsupportedCallsAndNamesTheFix) {
   expect_refusal({}, false, "make the call once before cudaStreamBeginCapture()");
   expect_refusal({.transport = "tcp"}, true, "outside of graphs");
   expect_refusal({.has_trace = true}, true, "record no trace");
 }
 
-// Rank 1's blocks do not come: no call waits for the graph, but a caller that asks gets the error.
+// Rank 1's blocks are missing: no call waits for the graph, but a caller that asks gets the error.
 TEST(CudaGraphs, AFailureInOneIsReportedToACallerThatAsks) {
   std::latch is_reported(1);
   with_queues({.op_timeout = Seconds{0.3}}, [&](QueueRank& rank) {
@@ -342,8 +344,8 @@ TEST(CudaGraphs, AFailureInOneIsReportedToACallerThatAsks) {
   });
 }
 
-// The launches behind the first end with it, and do not write over what it has reported.
-TEST(CudaQueue, OfSeveralLaunchesTheFirstThatFailsIsReported) {
+// The launches after the first one end with it, and do not overwrite its report.
+TEST(CudaQueue, ReportsTheFirstOfSeveralFailedLaunches) {
   with_queues({.op_timeout = Seconds{0.5}}, [](QueueRank& rank) {
     FakeStream stream;
     std::latch gate(1);
@@ -360,7 +362,7 @@ TEST(CudaQueue, OfSeveralLaunchesTheFirstThatFailsIsReported) {
     while (!rank.communicator->async_error()) std::this_thread::yield();
     const std::string message = rank.communicator->async_error()->message;
     if (rank.rank == 0) {
-      // Two calls of one message each have gone before.
+      // Two calls of one message each came before.
       EXPECT_NE(message.find("rank 0 waited in vain for a chunk of rank 1 on channel 0: message 2"),
                 std::string::npos)
           << message;
@@ -369,10 +371,10 @@ TEST(CudaQueue, OfSeveralLaunchesTheFirstThatFailsIsReported) {
   });
 }
 
-// One call, two launches under way: what each has recorded is its own.
-TEST(CudaQueue, WhatKernelsRecordIsTakenBeforeItIsWrittenAgain) {
+// One call has two launches under way: each has events of its own.
+TEST(CudaQueue, ReadsEventsBeforeTheNextLaunchOverwritesThem) {
   with_queues({.has_trace = true}, [](QueueRank& rank) {
-    rank.communicator->set_wishes(
+    rank.communicator->set_settings(
         {.algorithm = Algorithm::Ring, .protocol = Protocol::Simple, .nchannels = 1});
     const CollectiveCall call = sum(rank.numbers(100, 1), rank.numbers(100), 100);
     const CollectiveCall same = sum(rank.numbers(100, 1), rank.numbers(100), 100);
@@ -388,7 +390,7 @@ TEST(CudaQueue, WhatKernelsRecordIsTakenBeforeItIsWrittenAgain) {
   });
 }
 
-// Every look at a head takes as long as memory does. Here a sender that looks never finds room.
+// Every access to a head is as slow as the memory. Here a sender that looks at it never finds room.
 TEST(CudaEnds, RoomThatAnEarlierCallHasSeenIsNotAskedForAgain) {
   const auto device = *make_device();
   DeviceJob job(device->launcher());
@@ -409,13 +411,13 @@ TEST(CudaEnds, RoomThatAnEarlierCallHasSeenIsNotAskedForAgain) {
     }
     const auto ninth = job.run(test);
     ASSERT_FALSE(ninth);
-    EXPECT_EQ(ninth.error().code,
-              ErrorCode::Timeout);  // who sends waits for room, who receives for him
+    // The sender waits for room, and the receiver waits for the sender.
+    EXPECT_EQ(ninth.error().code, ErrorCode::Timeout);
     device->launcher().control->abort = 0;
   }
 }
 
-TEST(CallRanges, TwoCallsDependWhereOneWritesWhatTheOtherTouches) {
+TEST(CallRanges, TwoCallsDependIfOneWritesMemoryThatTheOtherUses) {
   std::array<std::int32_t, 100> all{};
   const auto ranges = [&](Collective collective, std::size_t in, std::size_t out) {
     CollectiveCall call = sum(&all[in], &all[out], 10);

@@ -15,7 +15,7 @@ namespace ringside {
 namespace {
 
 constexpr Bytes kSize{5000};
-/// Whom memory is shared with as if with another process.
+/// The process with which memory is shared as if it were another one.
 constexpr ProcessIdentity kSomebody{1, 2};
 
 std::vector<std::byte> bytes_from(int first) {
@@ -33,7 +33,7 @@ std::vector<std::byte> read_all(DeviceMemory& memory, const std::byte* from) {
   return bytes;
 }
 
-/// Memory of two ranks, on two devices where there are so many.
+/// The memory of two ranks, on two devices if there are two.
 class CudaSharing : public testing::TestWithParam<MemoryWay> {
  protected:
   void SetUp() override {
@@ -53,14 +53,14 @@ class CudaSharing : public testing::TestWithParam<MemoryWay> {
   DeviceMemory& memory(std::size_t rank) { return devices_[rank]->launcher().memory; }
 
   std::vector<std::unique_ptr<DeviceUnderTest>> devices_;
-  std::byte* taken_ = nullptr;  ///< of rank 0's
+  std::byte* taken_ = nullptr;  ///< of rank 0
 };
 
 TEST_P(CudaSharing, IsZeroAtFirst) {
   EXPECT_EQ(read_all(memory(0), taken_), std::vector<std::byte>(kSize.value));
 }
 
-TEST_P(CudaSharing, WithinAProcessBothSeeWhatTheOtherWrites) {
+TEST_P(CudaSharing, RanksOfOneProcessSeeEachOthersWrites) {
   const auto share = memory(0).share(taken_, process_identity());
   ASSERT_TRUE(share) << share.error().message;
   EXPECT_EQ(share->handle.way, MemoryWay::Address);
@@ -73,8 +73,8 @@ TEST_P(CudaSharing, WithinAProcessBothSeeWhatTheOtherWrites) {
   EXPECT_EQ(read_all(memory(0), taken_), bytes_from(9));
 }
 
-// A user's buffer is a part of what his program has allocated.
-TEST_P(CudaSharing, APlaceWithinMemoryIsThatPlaceWithinWhatIsOpened) {
+// A user's buffer is a part of what the program has allocated.
+TEST_P(CudaSharing, OffsetsInOpenedMemoryArePreserved) {
   constexpr std::size_t kAt = 768;
   ASSERT_TRUE(memory(0).write(taken_, bytes_from(2)));
   for (const ProcessIdentity& with : {process_identity(), kSomebody}) {
@@ -92,8 +92,8 @@ TEST_P(CudaSharing, APlaceWithinMemoryIsThatPlaceWithinWhatIsOpened) {
   }
 }
 
-// Its kernels may still run when the owner has given up.
-TEST_P(CudaSharing, WhatIsOpenStaysThoughItsOwnerGoes) {
+// The rank's kernels may still run after the owner has given up.
+TEST_P(CudaSharing, OpenedMemoryOutlivesItsOwner) {
   const auto share = memory(0).share(taken_, process_identity());
   ASSERT_TRUE(share);
   const auto opened = memory(1).open(*share);
@@ -121,7 +121,7 @@ TEST_P(CudaSharing, AnAddressOfAnotherProcessIsRefused) {
   EXPECT_EQ(opened.error().code, ErrorCode::Corrupt);
 }
 
-// cuMem takes a file wherever it comes from; CUDA IPC takes no handle of its own process, which is why addresses are used.
+// cuMem accepts a file from anywhere; CUDA IPC accepts no handle of its own process, so addresses are used there.
 TEST_P(CudaSharing, OtherProcessesGetAHandleOfTheKindThatWasTaken) {
   const auto share = memory(0).share(taken_, kSomebody);
   ASSERT_TRUE(share) << share.error().message;
@@ -161,7 +161,7 @@ TEST(MemoryWays, AreAsRequestedOrRefused) {
   EXPECT_TRUE(with_settings(has_not, {.may_open = false, .by_file = true}));
 }
 
-// Under WSL there is no IPC; threads do without.
+// Under WSL there is no IPC, which threads do not need.
 TEST(MemoryWays, ThreadsOpenAddressesAndProcessesWhatBothHave) {
   const DevicePlace bare{.process = kHere};
   const DevicePlace bare_there{.process = kThere};

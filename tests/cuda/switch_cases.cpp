@@ -50,9 +50,9 @@ Result<int> run_switch_cases(const ProcessRank& rank, const std::vector<DeviceCa
   const int nranks = cases.front().nranks;
   if (!has_switch(rank, nranks)) return kNoSwitch;
   for (const DeviceCase& test : cases) {
-    rank.communicator.set_wishes({.algorithm = test.choice.algorithm});
+    rank.communicator.set_settings({.algorithm = test.choice.algorithm});
     RINGSIDE_TRY(const Choice choice, rank.communicator.choose(test.call));
-    // Nodes of one rank have nothing for a switch to do.
+    // With nodes of one rank a switch has nothing to do.
     const bool has_nodes = test.choice.algorithm != Algorithm::NvlsTree || nranks == 4;
     if (choice.by_switch != has_nodes) return 2;
   }

@@ -4,25 +4,27 @@
 
 #include "tests/cuda/process_job.h"
 
-/// Ranks with a GPU each, behind one switch: on fibres, and wherever there are such GPUs.
+/// Cases for ranks that each have a GPU behind one switch: with fibres, and on machines with such GPUs.
 namespace ringside {
 
-/// What a rank ends with where there are not.
+/// The exit status of a rank on a machine without a switch.
 inline constexpr int kNoSwitch = 7;
 
 ProcessJob switch_job(int nranks, MemoryWay shares_by);
 
-/// Whether as many ranks as that have such GPUs; this one's has been opened.
+/// Returns whether as many ranks as `nranks` have such GPUs; this rank's GPU has been opened.
 bool has_switch(const ProcessRank& rank, int nranks);
 
-/// By nvls over slots of 512 bytes, of small integers.
+/// Returns a case with nvls, slots of 512 bytes and small integers.
 DeviceCase nvls_case(Collective collective, int nranks, std::int64_t count);
 
-/// By nvls and nvls_tree. Two lengths of slots, one channel and two: memory behind the switch is laid in several turns.
+/// Returns cases with nvls and nvls_tree. There are two slot lengths, and one or two channels, so the memory behind
+/// the switch is laid out several times.
 std::vector<DeviceCase> nvls_cases(int nranks);
 
-/// As run_cases(), where each is to run by the switch.
-/// returns  as there; kNoSwitch; 2: one did not run so
+/// Like run_cases(), for cases that must run by the switch.
+///
+/// returns  as run_cases() does; kNoSwitch without a switch; 2 if one case did not run by it
 Result<int> run_switch_cases(const ProcessRank& rank, const std::vector<DeviceCase>& cases,
                              const std::vector<std::vector<std::vector<std::byte>>>& expected);
 

@@ -9,8 +9,8 @@
 
 namespace ringside {
 
-/// Connections among ranks that each play a GPU of their own behind one switch, though all their memory is one
-/// device's.
+/// Connections among ranks that each act as a GPU of their own behind one switch, although all their memory is in one
+/// device.
 class SwitchConnections final : public DeviceConnections {
  public:
   using DeviceConnections::DeviceConnections;

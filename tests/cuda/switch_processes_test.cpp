@@ -30,7 +30,7 @@ TEST_P(CudaSwitchProcesses, EveryCollectiveGivesTheHostsAnswer) {
 INSTANTIATE_TEST_SUITE_P(Ranks, CudaSwitchProcesses, testing::Values(2, 3, 4),
                          [](const auto& test) { return std::to_string(test.param); });
 
-/// Whether the events of a traced all-reduce by nvls say that copies replaced a switch.
+/// Returns whether the events of a traced all-reduce with nvls report that copies replaced a switch.
 Result<bool> is_said_to_be_modelled(ProcessJob job) {
   job.trace_path = fmt::format("{}cuda_switch_{}.rtrace", testing::TempDir(), ::getpid());
   const DeviceCase test = nvls_case(Collective::AllReduce, 2, 90);
@@ -61,24 +61,24 @@ Result<bool> is_said_to_be_modelled(ProcessJob job) {
     ADD_FAILURE() << said.error().message;                                         \
   }
 
-TEST(CudaSwitchProcesses, TheTraceSaysWhetherASwitchDidIt) {
+TEST(CudaSwitchProcesses, TheTraceShowsWhetherASwitchWasUsed) {
   EXPECT_MODELLED(switch_job(2, MemoryWay::File), false);
 }
 
-// NCCL_NVLS_ENABLE=0 of one rank would do: all choose alike.
+// NCCL_NVLS_ENABLE=0 on one rank suffices, as all ranks make the same choice.
 TEST(CudaSwitchProcesses, CopiesReplaceASwitchThatIsNotRequested) {
   ProcessJob job = switch_job(2, MemoryWay::File);
   job.memory.by_switch = false;
   EXPECT_MODELLED(job, true);
 }
 
-TEST(CudaSwitchProcesses, CopiesStandForASwitchWhereRanksShareAGpu) {
+TEST(CudaSwitchProcesses, CopiesModelASwitchIfRanksShareAGpu) {
   ProcessJob job = switch_job(2, MemoryWay::File);
   job.gpus = 1;
   EXPECT_MODELLED(job, true);
 }
 
-// What bench runs and prints: requests for nvls, and the grid of all algorithms.
+// Bench runs and prints requests for nvls, and the grid of all algorithms.
 TEST(CudaSwitchProcesses, ABenchmarkReportsTheUseOfASwitch) {
   const ProcessJob job = switch_job(2, MemoryWay::File);
   const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
@@ -88,7 +88,7 @@ TEST(CudaSwitchProcesses, ABenchmarkReportsTheUseOfASwitch) {
     options.warmup = 1;
     options.iterations = 1;
     options.device = &rank.device.launcher().memory;
-    rank.communicator.set_wishes({.algorithm = Algorithm::Nvls});
+    rank.communicator.set_settings({.algorithm = Algorithm::Nvls});
     RINGSIDE_TRY(const auto rows, run_bench(rank.communicator, options, [](const BenchRow&) {}));
     const BenchRow& row = rows.front();
     if (row.out_of_place.wrong != 0 || row.in_place->wrong != 0) return 1;
@@ -118,12 +118,12 @@ TEST(CudaSwitchProcesses, ARankThatDoesNotComeInTheKernelIsWaitedForNoLongerThan
     if (output) return 1;
     return output.error().message.find("waited in vain for") != std::string::npos ? 0 : 2;
   });
-  // As each rank reports it, the job may end with that.
+  // The job may end with the first rank's error, which every rank reports.
   if (!status && status.error().code == ErrorCode::Timeout) return;
   RINGSIDE_ENDS_WELL_OR_SKIP(status);
 }
 
-// Behind the switch no rank sees it: its sockets close.
+// No rank can see its end through the switch; it shows in the sockets that close.
 TEST(CudaSwitchProcesses, ARankThatIsKilledEndsTheKernelsOfAll) {
   ProcessJob job = switch_job(3, MemoryWay::File);
   job.op_timeout = Seconds{3600};
@@ -144,7 +144,7 @@ TEST(CudaSwitchProcesses, ARankThatIsKilledEndsTheKernelsOfAll) {
   EXPECT_NE(status.error().message.find("rank 1"), std::string::npos) << status.error().message;
 }
 
-// Rank 1 never calls: the others wait for it while memory behind the switch is laid, or before.
+// Rank 1 never calls: the others wait for it before or while memory behind the switch is laid out.
 TEST(CudaSwitchProcesses, AnAbortEndsTheWaitForMemory) {
   ProcessJob job = switch_job(3, MemoryWay::File);
   job.op_timeout = Seconds{3600};

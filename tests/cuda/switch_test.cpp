@@ -10,10 +10,10 @@
 namespace ringside {
 namespace {
 
-/// For waits that are to end so.
+/// The time-out of waits that are meant to time out.
 constexpr Nanoseconds kSoon = std::chrono::milliseconds(100);
 
-/// Of DeviceJob, which chooses nothing.
+/// Makes a case for DeviceJob, which chooses nothing itself.
 DeviceCase by_switch_case(Collective collective, int nranks, std::int64_t count) {
   DeviceCase test = nvls_case(collective, nranks, count);
   test.choice.by_switch = true;
@@ -40,7 +40,7 @@ class SwitchJob {
   DeviceJob job_;
 };
 
-/// As hosts do it, but by a switch.
+/// Expects the results of hosts from runs by a switch.
 void expect_the_hosts_answer(std::vector<DeviceCase> cases) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   const auto expected = host_answers(cases);
@@ -67,8 +67,9 @@ constexpr std::array kOpsOfSwitch{RedOp::Sum, RedOp::Min, RedOp::Max};
 
 class CudaSwitch : public testing::TestWithParam<int> {};
 
-// Lengths with and without tails, buffers askew, in place and not, one channel and two, one warp to three; a node, and
-// two nodes whose heads are joined by a tree. Calls follow each other, so groups of nodes of both lengths alternate.
+// Lengths with and without tails, unaligned buffers, in place and not, one channel and two, one warp to three; one
+// node, and two nodes whose heads are joined by a tree. Calls follow each other, so groups of nodes of both lengths
+// alternate.
 TEST_P(CudaSwitch, EveryCollectiveGivesTheHostsAnswer) {
   constexpr std::array<std::int64_t, 8> kCounts{1, 3, 64, 65, 257, 1001, 2048, 3333};
   const int nranks = GetParam();
@@ -113,7 +114,7 @@ TEST(CudaSwitch, EveryTypeAndOperationThatItReducesGivesTheHostsAnswer) {
   expect_the_hosts_answer(std::move(cases));
 }
 
-// The one list is NCCL's, the other PTX's: what may be asked for is what the instruction has.
+// One list is NCCL's, the other PTX's: the tuner may request what the instruction supports.
 TEST(CudaSwitch, ReducesWhatNvlsMayBeAskedFor) {
   for (int type = 0; type < 12; ++type) {
     for (const RedOp op : {RedOp::Sum, RedOp::Prod, RedOp::Min, RedOp::Max}) {
@@ -124,7 +125,7 @@ TEST(CudaSwitch, ReducesWhatNvlsMayBeAskedFor) {
   }
 }
 
-/// The sum over ranks of what they put in, of int32.
+/// Returns the sum of the ranks' inputs, of int32.
 std::vector<std::byte> sum_of_ranks(const DeviceCase& test) {
   std::vector<std::byte> sum = input_of(test, 0);
   const ReduceOp op = *make_reduce_op(test.call.type, RedOp::Sum, test.nranks);
@@ -136,8 +137,8 @@ std::vector<std::byte> sum_of_ranks(const DeviceCase& test) {
   return sum;
 }
 
-// 40 loops: a rank that does not wait for room writes over what is not read yet, in copies of which one rank is late.
-TEST(CudaSwitch, EverybodyHasAsManySlotsAsThereAreAndNoMore) {
+// With 40 loops, a rank that does not wait for room overwrites unread data, in copies of which one rank is late.
+TEST(CudaSwitch, EveryMemberUsesAllSlotsAndNoMore) {
   for (int slots = 1; slots <= kSlots; slots *= 2) {
     SCOPED_TRACE(slots);
     RINGSIDE_DEVICE_OR_SKIP(device);
@@ -153,7 +154,8 @@ TEST(CudaSwitch, EverybodyHasAsManySlotsAsThereAreAndNoMore) {
   }
 }
 
-// In one loop, which every slot has room for, rank 0 waits for the other's share; in 40, for room in its copy as well.
+// With one loop every slot has room, and rank 0 waits for the other rank's share; with 40 loops it also waits for room
+// in its copy.
 TEST(CudaSwitch, ARankThatDoesNotComeIsWaitedForNoLongerThanTheTimeOutAndNamed) {
   for (const Collective collective : {Collective::AllGather, Collective::ReduceScatter}) {
     for (const int loops : {1, 40}) {
@@ -171,7 +173,7 @@ TEST(CudaSwitch, ARankThatDoesNotComeIsWaitedForNoLongerThanTheTimeOutAndNamed) 
   }
 }
 
-// All wait for a head, which waits for it.
+// All ranks wait for a head, which waits for the missing rank.
 TEST(CudaSwitch, AnAllReduceWithoutARankEndsAtTheTimeOut) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   device.dead_rank = 2;
@@ -210,8 +212,8 @@ GpuSituation four_ranks() {
   return {.bytes = 1_MiB, .nranks = 4, .multiprocessors = 64, .has_switch = true};
 }
 
-bool is_by_switch(const GpuSituation& situation, const CallWishes& wishes) {
-  const auto choice = choose_on_gpu(situation, wishes);
+bool is_by_switch(const GpuSituation& situation, const CallSettings& settings) {
+  const auto choice = choose_on_gpu(situation, settings);
   EXPECT_TRUE(choice) << choice.error().message;
   EXPECT_EQ(choice->by_switch, !is_modelled(*choice) && facts_of(choice->algorithm).is_modelled());
   return choice->by_switch;
@@ -222,13 +224,13 @@ TEST(CudaSwitchChoice, NvlsRunsByTheSwitchWhereThereIsOne) {
   EXPECT_TRUE(is_by_switch(at, {.algorithm = Algorithm::Nvls}));
   EXPECT_TRUE(is_by_switch(at, {.algorithm = Algorithm::NvlsTree}));
   EXPECT_FALSE(is_by_switch(at, {.algorithm = Algorithm::Ring}));
-  EXPECT_FALSE(is_by_switch(at, {}));  // nothing measured speaks for it
+  EXPECT_FALSE(is_by_switch(at, {}));  // no measurement favours it
   at.has_switch = false;
   EXPECT_FALSE(is_by_switch(at, {.algorithm = Algorithm::Nvls}));
 }
 
 TEST(CudaSwitchChoice, LinesOfLlAndLl128AreNotForSwitches) {
-  const CallWishes lines{.algorithm = Algorithm::Nvls, .protocol = Protocol::LL};
+  const CallSettings lines{.algorithm = Algorithm::Nvls, .protocol = Protocol::LL};
   EXPECT_FALSE(is_by_switch(four_ranks(), lines));
 }
 
@@ -239,8 +241,8 @@ TEST(CudaSwitchChoice, BlocksOfAnyTypeAreMulticast) {
   EXPECT_TRUE(is_by_switch(at, {.algorithm = Algorithm::Nvls}));
 }
 
-// Where nodes of one rank are joined there is nothing for a switch to do; and a network that reduces is modelled, the
-// switch with it.
+// Where nodes of one rank are joined, a switch has nothing to do. A network that reduces is modelled together with the
+// switch.
 TEST(CudaSwitchChoice, NodesOfOneRankAndNetworksThatReduceAreModelled) {
   GpuSituation at = four_ranks();
   at.nranks = 3;

@@ -9,7 +9,7 @@ namespace {
 
 class CudaSwitchThreads : public testing::TestWithParam<int> {};
 
-// A GPU each in one process: the switch's file goes from thread to thread.
+// One GPU for each thread of one process: the switch's file is passed from thread to thread.
 TEST_P(CudaSwitchThreads, EveryCollectiveGivesTheHostsAnswer) {
   std::vector<DeviceCase> cases = nvls_cases(GetParam());
   const auto expected = host_answers(cases);

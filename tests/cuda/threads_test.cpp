@@ -10,14 +10,14 @@
 namespace ringside {
 namespace {
 
-/// Where the slots between two threads lie.
+/// The place of the slots between two threads.
 struct Place {
   const char* name;
-  MemoryWay shares_by;  ///< with other processes
+  MemoryWay shares_by;  ///< the way in which other processes reach it
   MemorySettings memory;
 };
 
-/// Ranks that are threads of this process, with a device and launches of their own each: what a program does that has
+/// Ranks that are threads of this process, each with a device and launches of its own, as in a program that uses
 /// several GPUs.
 class CudaThreads : public testing::TestWithParam<Place> {
  protected:
@@ -62,7 +62,8 @@ TEST_P(CudaThreads, ARankThatDoesNotComeInTheKernelIsWaitedForNoLongerThanTheTim
   }
 }
 
-// An hour is no answer. The memory of who has had enough goes while the others' kernels may still store there.
+// The time-out is an hour. The memory of the rank that aborts is released while the others' kernels may still store
+// there.
 TEST_P(CudaThreads, AnAbortOfOneRankEndsTheKernelsOfAll) {
   job_.op_timeout = Seconds{3600};
   std::atomic<int> stopped = 0;

@@ -9,7 +9,7 @@
 namespace ringside {
 namespace {
 
-/// A ring's all-reduce of int32 whose chunks are one slot each, so that two slots a connection do.
+/// Returns a ring's all-reduce of int32 whose chunks are one slot each, so that two slots per connection suffice.
 DeviceCase ring_case(Protocol protocol, std::int64_t count) {
   DeviceCase test;
   test.nranks = 3;
@@ -19,10 +19,10 @@ DeviceCase ring_case(Protocol protocol, std::int64_t count) {
   return test;
 }
 
-/// For waits that are to end so.
+/// The time-out of waits that are meant to time out.
 constexpr Nanoseconds kShort = std::chrono::milliseconds(100);
 
-/// The sum over ranks of what they put in.
+/// Returns the sum of the ranks' inputs.
 std::vector<std::byte> sum_of(const DeviceCase& test) {
   std::vector<std::byte> sum = input_of(test, 0);
   const ReduceOp op = *make_reduce_op(test.call.type, RedOp::Sum, test.nranks);
@@ -42,8 +42,8 @@ void expect_sums(DeviceJob& job, const DeviceCase& test) {
 
 class CudaWaits : public testing::TestWithParam<Protocol> {};
 
-// 40 loops of 3 chunks: a sender that does not wait for room writes over what is not read yet.
-TEST_P(CudaWaits, ASenderHasAsManySlotsAsThereAreAndNoMore) {
+// With 40 loops of 3 chunks, a sender that does not wait for room overwrites unread data.
+TEST_P(CudaWaits, ASenderUsesAllSlotsAndNoMore) {
   for (int slots = 2; slots <= kSlots; slots *= 2) {
     SCOPED_TRACE(slots);
     RINGSIDE_DEVICE_OR_SKIP(device);
@@ -52,7 +52,7 @@ TEST_P(CudaWaits, ASenderHasAsManySlotsAsThereAreAndNoMore) {
   }
 }
 
-// A chain needs no more than one: no rank sends before it has received.
+// A chain needs only one slot, as no rank sends before it has received.
 TEST_P(CudaWaits, OneSlotIsEnoughForAChain) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   DeviceJob job(device.launcher(), 1);
@@ -66,8 +66,9 @@ TEST_P(CudaWaits, OneSlotIsEnoughForAChain) {
   }
 }
 
-// A ring whose connections hold one chunk each: every rank fills its own before it empties the one towards it.
-TEST_P(CudaWaits, AWaitThatWillNotEndIsGivenUpAndSaysForWhom) {
+// A ring whose connections hold one chunk each: every rank fills its own connection before it empties the one towards
+// it.
+TEST_P(CudaWaits, AnEndlessWaitTimesOutAndNamesThePeer) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   DeviceJob job(device.launcher(), 1);
   DeviceCase test = ring_case(GetParam(), 128 * 3 * 4);
@@ -79,7 +80,7 @@ TEST_P(CudaWaits, AWaitThatWillNotEndIsGivenUpAndSaysForWhom) {
       << outputs.error().message;
 }
 
-// Its neighbours wait for it, and for each other: each says for whom.
+// Its neighbours wait for it and for each other, and each names the rank that it waits for.
 TEST_P(CudaWaits, ARankThatDoesNotComeIsWaitedForNoLongerThanTheTimeOut) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   device.dead_rank = 1;
@@ -91,8 +92,8 @@ TEST_P(CudaWaits, ARankThatDoesNotComeIsWaitedForNoLongerThanTheTimeOut) {
   EXPECT_EQ(outputs.error().code, ErrorCode::Timeout);
 }
 
-// What dumps report: each message counts at both ends, and a rank that has waited in between waits no more.
-TEST_P(CudaWaits, BothEndsOfAConnectionReportHowFarTheyHaveCome) {
+// As dumps report it, each message counts at both ends, and a rank that has waited in between no longer waits.
+TEST_P(CudaWaits, BothEndsOfAConnectionReportTheirProgress) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   DeviceJob job(device.launcher());
   const DeviceCase test = ring_case(GetParam(), 128 * 3 * 40);
@@ -112,7 +113,7 @@ TEST_P(CudaWaits, BothEndsOfAConnectionReportHowFarTheyHaveCome) {
   }
 }
 
-// A ring 0 -> 1 -> 2: rank 2 has nothing to do until it has heard of rank 1, whose own end is not blocked.
+// In a ring 0 -> 1 -> 2, rank 2 has nothing to do until rank 1 has sent, whose own end is not blocked.
 TEST_P(CudaWaits, AWaitThatTimesOutReportsItsConnection) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   device.dead_rank = 1;
@@ -143,7 +144,7 @@ TEST_P(CudaWaits, AnAbortEndsEveryWaitLongBeforeTheTimeOut) {
   EXPECT_NE(outputs.error().message.find("was stopped while it waited for"), std::string::npos);
 }
 
-// A sender alone in front of a full connection hears of it, too.
+// A sender that waits alone at a full connection is also informed.
 TEST_P(CudaWaits, AnAbortEndsAWaitForRoom) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   device.dead_rank = 1;
@@ -161,7 +162,7 @@ TEST_P(CudaWaits, AnAbortEndsAWaitForRoom) {
       << outputs.error().message;
 }
 
-// No byte next to an output is written, however askew it lies and whatever its length.
+// No byte next to an output is written, for any alignment and length.
 TEST_P(CudaWaits, NoByteOutsideAnOutputIsTouched) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   DeviceJob job(device.launcher());
@@ -175,8 +176,8 @@ TEST_P(CudaWaits, NoByteOutsideAnOutputIsTouched) {
   }
 }
 
-// What was sent 2^32 messages ago has the same flag; what lies in the slot was cleaned on the way.
-TEST_P(CudaWaits, FlagsThatComeAgainAreNotTakenForNew) {
+// A message sent 2^32 messages ago had the same flag; on the way the slot was cleaned.
+TEST_P(CudaWaits, RepeatedFlagsAreNotTakenForNewData) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   DeviceJob job(device.launcher());
   // 2 loops of 4 messages: each slot's lines carry a flag from 1 to 8, as they will again.

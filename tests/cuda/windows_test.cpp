@@ -9,7 +9,7 @@
 #include "tests/cuda/host_answer.h"
 #include "tests/cuda/process_job.h"
 
-// Buffers that ranks which are processes have registered: others store straight into them.
+// Buffers that ranks in different processes have registered: other ranks store directly into them.
 namespace ringside {
 namespace {
 
@@ -24,7 +24,7 @@ class CudaWindows : public testing::TestWithParam<MemoryWay> {
             .shares_by = GetParam(),
             .memory = {.by_file = GetParam() == MemoryWay::File}};
   }
-  /// Memory that others can open.
+  /// Takes memory that others can open.
   static Result<std::byte*> take(const ProcessRank& rank) {
     return rank.device.launcher().memory.take_to_share(Bytes{2 * kRoom + 4096}, GetParam());
   }
@@ -39,7 +39,7 @@ class CudaWindows : public testing::TestWithParam<MemoryWay> {
   }
 };
 
-/// The call's input and output next to each other in `base`, the output as many bytes askew.
+/// Makes the call with input and output next to each other in `base`, the output shifted by as many bytes.
 Result<std::vector<std::byte>> run_in(const ProcessRank& rank, const DeviceCase& test,
                                       std::byte* base) {
   std::byte* const out = base + kOutputs + test.offset;
@@ -57,7 +57,8 @@ int print_wrong(const DeviceCase& test, int rank, const std::string& what) {
   return 1;
 }
 
-// Places of all kinds in one registered buffer, call after call; with LL between, which has none of it.
+// Calls at all kinds of places in one registered buffer, one after the other; LL in between does not use the
+// registration.
 TEST_P(CudaWindows, EveryCollectiveAndAlgorithmGivesTheHostsBits) {
   std::vector<DeviceCase> cases = integer_grid(kRanks, false);
   for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -89,15 +90,17 @@ DeviceCase long_case(Collective collective, std::int64_t count) {
   return test;
 }
 
-/// What a ring's rank stores of an all-reduce of 3 chunks: 2n - 1 of them directly, 3n - 2 by slots.
+/// Returns the chunks that a ring's rank stores in an all-reduce of 3 chunks: 2n - 1 with direct stores, 3n - 2
+/// through slots.
 Result<std::uint64_t> chunks_stored(const ProcessRank& rank, std::byte* base) {
   const DeviceCase test = long_case(Collective::AllReduce, 128 * kRanks * 20);
   RINGSIDE_TRY(const auto output, run_in(rank, test, base));
   return rank.device.last_traffic.stored.value * kRanks / output.size();
 }
 
-// Before it is registered, and when it is no more; outside of a window; and of a rank whose memory no other can open.
-TEST_P(CudaWindows, WhatIsNotRegisteredGoesThroughSlots) {
+// Before the buffer is registered, after it is deregistered, outside of a window, and with a rank whose memory no
+// other can open.
+TEST_P(CudaWindows, UnregisteredMemoryUsesSlots) {
   run(job(), [&](const ProcessRank& rank) -> Result<int> {
     RINGSIDE_TRY(std::byte* const base, take(rank));
     RINGSIDE_TRY(std::byte* const other, take(rank));
@@ -111,7 +114,7 @@ TEST_P(CudaWindows, WhatIsNotRegisteredGoesThroughSlots) {
                    "stored " + std::to_string(found) + " chunks, not " + std::to_string(stored)};
     };
     RINGSIDE_TRY(expect(base, 7));
-    // Of a part: what begins in it but does not end there is not in it.
+    // Registers only a part of the buffer: a call that begins in it and ends outside it does not count as registered.
     RINGSIDE_TRY(const int part, rank.communicator.register_buffer(base, Bytes{kOutputs + 64}));
     RINGSIDE_TRY(expect(base, 7));
     rank.communicator.deregister_buffer(part);
@@ -122,7 +125,8 @@ TEST_P(CudaWindows, WhatIsNotRegisteredGoesThroughSlots) {
     RINGSIDE_TRY(expect(base, 5));
     rank.communicator.deregister_buffer(number);
     RINGSIDE_TRY(expect(base, 7));
-    // Rank 1's neighbours store it nothing; what it passes on to rank 2 lies there at once, and so on.
+    // Rank 1's neighbours store nothing directly into its memory; rank 1 stores its messages to rank 2 directly, and
+    // so on.
     RINGSIDE_TRY(
         rank.communicator.register_buffer(rank.rank == 1 ? own : base, Bytes{2 * kRoom + 4096}));
     RINGSIDE_TRY(expect(rank.rank == 1 ? own : base, rank.rank == 1 ? 7 : 5));
@@ -130,9 +134,9 @@ TEST_P(CudaWindows, WhatIsNotRegisteredGoesThroughSlots) {
   });
 }
 
-// Rank 0 is done with its part of a chain long before, and its next call has begun: still rank 1 has what it was given for
-// as long as it is in no call.
-TEST_P(CudaWindows, NothingIsStoredBetweenAReceiversCalls) {
+// Rank 0 finishes its part of a chain early, and its next call has begun: rank 1 keeps its data as long as it is in no
+// call.
+TEST_P(CudaWindows, NoStoreHappensBetweenAReceiversCalls) {
   run(job(), [&](const ProcessRank& rank) -> Result<int> {
     RINGSIDE_TRY(std::byte* const base, take(rank));
     RINGSIDE_TRY(const int number,
@@ -152,7 +156,7 @@ TEST_P(CudaWindows, NothingIsStoredBetweenAReceiversCalls) {
   });
 }
 
-TEST_P(CudaWindows, ASenderWhoseReceiverDoesNotComeSaysSo) {
+TEST_P(CudaWindows, ASenderTimesOutAndNamesItsReceiver) {
   ProcessJob dying = job();
   dying.op_timeout = Seconds{0.5};
   dying.dead_rank = 1;

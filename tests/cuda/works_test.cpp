@@ -12,7 +12,7 @@
 namespace ringside {
 namespace {
 
-// Each is loaded when a GPU is opened: one that is loaded later may wait for a kernel that waits for its rank.
+// All kernels are loaded when a GPU is opened: a kernel that is loaded later may wait for one that waits for its rank.
 TEST(DeviceWorks, NoKernelIsForgottenWhereAllAreNamed) {
   for (int i = 0; i < kCollectiveCount; ++i) {
     const auto collective = static_cast<Collective>(i);
@@ -21,7 +21,8 @@ TEST(DeviceWorks, NoKernelIsForgottenWhereAllAreNamed) {
   }
 }
 
-/// The grid's cases of one kernel, over and over: other counts, protocols, channels, warps and strands each time.
+/// Returns the grid's cases of one kernel, repeated: with other counts, protocols, channels, warps and strands each
+/// time.
 std::vector<DeviceCase> some_of(Collective collective, int nranks, std::size_t count) {
   std::vector<DeviceCase> alike;
   for (DeviceCase test : device_grid(nranks)) {
@@ -37,7 +38,7 @@ std::vector<DeviceCase> some_of(Collective collective, int nranks, std::size_t c
 
 class CudaWorks : public testing::TestWithParam<Collective> {};
 
-// A step that one call has kept is the next one's first, on every connection that both have.
+// The last step of one call is the first step of the next one, on every connection that both have.
 TEST_P(CudaWorks, CallsOfOneLaunchGiveTheHostsBits) {
   for (const auto& [nranks, count] : {std::pair(2, 1U), std::pair(2, 50U), std::pair(3, 20U)}) {
     SCOPED_TRACE(count);
@@ -63,12 +64,12 @@ INSTANTIATE_TEST_SUITE_P(Collectives, CudaWorks,
                                          Collective::ReduceScatter, Collective::SendRecv),
                          [](const auto& test) { return to_string(test.param); });
 
-// A rank that times out has the others give up at once, in this call and before the next.
-TEST(CudaWorks, NoCallBeginsBehindOneThatWasGivenUp) {
+// When a rank times out, the others give up at once, in this call and before the next one.
+TEST(CudaWorks, NoCallBeginsAfterOneThatWasGivenUp) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   device.dead_rank = 1;
   std::vector<DeviceCase> cases = some_of(Collective::AllReduce, 3, 10);
-  static_cast<void>(host_answers(cases));  // fills in what their choices leave open
+  static_cast<void>(host_answers(cases));  // fills in the values that their choices leave open
   for (DeviceCase& test : cases) test.timeout = std::chrono::milliseconds(100);
   DeviceJob job(device.launcher());
   const auto outputs = job.run_together(cases);
@@ -77,7 +78,7 @@ TEST(CudaWorks, NoCallBeginsBehindOneThatWasGivenUp) {
   EXPECT_EQ(device.launcher().control->abort, DeviceControl::kByKernel);
 }
 
-// The grid that every test of bits runs has what NCCL has not, on as many protocols.
+// The grid of all tests of bits includes the algorithms that NCCL does not have, with as many protocols.
 TEST(CudaWorks, OneShotAndTwoShotAreAmongTheCasesOnDevices) {
   for (const Algorithm algorithm : {Algorithm::OneShot, Algorithm::TwoShot}) {
     std::set<Protocol> protocols;

@@ -86,7 +86,7 @@ TEST(ChannelText, TheSenderNamesWhoseNicItIs) {
             "Channel 02/0 : 7[7] -> 8[0] [receive] via NET/AWS Libfabric/2/GDRDMA/Shared");
 }
 
-TEST(ChannelText, AReceiverOverGdrSaysSince231HowDataIsFlushed) {
+TEST(ChannelText, From231OnAGdrReceiverNamesTheFlush) {
   ConnectionFacts net = between(kSeven, kEight, Medium::NetReceive);
   net.network = "IB";
   net.is_gdr = net.is_shared = true;
@@ -99,7 +99,7 @@ TEST(ChannelText, AReceiverOverGdrSaysSince231HowDataIsFlushed) {
   EXPECT_THAT(connection_text({31, 2}, net), EndsWith("/GDRDMA/Shared"));
 }
 
-TEST(ChannelText, GdrOverPciIsSaidSince226) {
+TEST(ChannelText, GdrOverPciIsLoggedFrom226On) {
   ConnectionFacts net = between(kSeven, kEight, Medium::NetReceive);
   net.network = "IB";
   net.is_gdr = net.is_pci_mapped = true;
@@ -109,7 +109,7 @@ TEST(ChannelText, GdrOverPciIsSaidSince226) {
   EXPECT_THAT(connection_text({26, 6}, net), EndsWith("NET/IB/0"));
 }
 
-TEST(ChannelText, RingsSayWhatTheyUseSince224) {
+TEST(ChannelText, RingsNameTheirTransportsFrom224On) {
   EXPECT_EQ(connected_rings_text({23, 4}, {true, true}), "Connected all rings");
   EXPECT_EQ(connected_rings_text({24, 3}, {false, true}),
             "Connected all rings, use ring PXN 0 GDR 1");

@@ -21,7 +21,7 @@ std::vector<RankDiagnosis> alike(int count) {
 }
 
 // source  ecosystem-facts 2.6
-TEST(RasDiagnostics, OfRanksThatAreAlikeAreAllWell) {
+TEST(RasDiagnostics, EqualRanksPassEveryCheck) {
   EXPECT_THAT(
       ras_diagnostics_text(0xab, alike(16), 12.5),
       ElementsAre(
@@ -61,7 +61,7 @@ TEST(RasDiagnostics, NameTheRanksThatDiffer) {
 }
 
 // source  docs/formats D.6
-TEST(Diagnostics, SayHowManyEdgesWereTested) {
+TEST(Diagnostics, CountTheTestedEdges) {
   EXPECT_THAT(
       diagnostics_text(56, 0, 8, 2),
       ElementsAre("=== NCCL Diagnostics ===", "[OK]   p2p: all 56 directed GPU P2P edges verified",

@@ -26,7 +26,7 @@ TEST(DebugLog, AnInfoLineNamesHostProcessThreadAndDevice) {
   EXPECT_EQ(log.text(), "n01:411:980 [3] NCCL INFO Using network IB\n");
 }
 
-TEST(DebugLog, WhatIsNotAskedForIsNotShown) {
+TEST(DebugLog, HidesSubsystemsThatAreNotRequested) {
   DebugLog log = log_of_version({21, 5});
   log.info(Subsystem::Graph, {980, 3}, "Ring 00 : 0 -> 1 -> 2");
   EXPECT_EQ(log.text(), "");
@@ -58,7 +58,7 @@ TEST(DebugLog, AWarningHasTheFunctionSince230) {
             "gone\n");
 }
 
-TEST(DebugLog, TimesStandBeforeTheLevelsThatAreAskedForSince226) {
+TEST(DebugLog, From226OnTimesPrecedeTheRequestedLevels) {
   const Environment environment = [](const char* name) -> std::optional<std::string> {
     if (std::string_view(name) == "NCCL_DEBUG_TIMESTAMP_LEVELS") return "INFO";
     if (std::string_view(name) == "NCCL_DEBUG_TIMESTAMP_FORMAT") return "%H:%M:%S.%3f_";

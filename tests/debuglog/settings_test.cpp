@@ -27,7 +27,7 @@ TEST(DebugSettings, ALevelShowsWhatThoseBeforeItShow) {
   }
 }
 
-TEST(DebugSettings, WhatIsShownIsTheVersionsDefaultUnlessItIsSaid) {
+TEST(DebugSettings, ShowsTheVersionsDefaultSubsystemsUnlessSet) {
   EXPECT_EQ(settings_of({}).shown, default_subsystems(NcclVersion{}));
   EXPECT_EQ(settings_of({{"NCCL_DEBUG_SUBSYS", "coll,NOTHING"}}).shown, Subsystem::Coll);
   EXPECT_FALSE(settings_of({{"NCCL_DEBUG_SUBSYS", "^COLL"}}).shown.meets(Subsystem::Coll));

@@ -11,7 +11,7 @@ using testing::ElementsAre;
 const NetInterface kEth0{"eth0", "10.1.0.1"};
 const std::vector<Hca> kTwo{{.name = "mlx5_0", .index = 0}, {.name = "mlx5_1", .index = 1}};
 
-TEST(StartText, AStandInNamesItselfWhereNcclNamesItsCuda) {
+TEST(StartText, ARingsideVersionReplacesNcclsCudaVersion) {
   EXPECT_EQ(stand_in_version_text({30, 7}, "ringside0.1.0"), "NCCL version 2.30.7+ringside0.1.0");
 }
 
@@ -78,7 +78,7 @@ TEST(StartText, DevicesAreListedWithTheirLinkLayer) {
             "NET/Socket : Using [0]eth0:10.1.0.1<0> [1]eth1:10.2.0.1<0>");
 }
 
-TEST(StartText, GdrIsSaidOfEachDeviceSince213) {
+TEST(StartText, From213OnGdrIsLoggedForEachDevice) {
   EXPECT_EQ(gdr_device_text({12, 12}, "IB", kTwo[1], false),
             "NET/IB : GPU Direct RDMA Disabled for HCA 1 'mlx5_1' (no module)");
   EXPECT_EQ(gdr_device_text({13, 4}, "IB", kTwo[1], false),

@@ -41,7 +41,8 @@ TEST(NcclVersion, InvalidVersionsAreRejected) {
   }
 }
 
-// What no data describe is refused by generate as by topo; a patch within a minor is a release as any other.
+// Both `generate` and `topo` refuse a version that no data describe; a patch within a minor version is a release like
+// any other.
 TEST(NcclVersion, APatchBeyondTheNewestNamesTheNearest) {
   for (const std::string& release : release_versions()) {
     const std::string newest = newest_patch(release);

@@ -30,7 +30,7 @@ TEST(WarningText, ACompletionWithErrorIsLoggedInFourWays) {
             "req_type=Send hca mlx5_2");
 }
 
-TEST(WarningText, FailuresAreHandedOnFromTheInside) {
+TEST(WarningText, ErrorsAreLoggedFromTheInnermostFunction) {
   DebugLog log{{18, 5}, {}, "n01", 411};
   write_warning(log, {980, 1}, duplicate_gpu_warning({18, 5}, 1, 0, 0x1b000));
   EXPECT_EQ(log.text(),
@@ -88,7 +88,7 @@ TEST(WarningText, SharedMemoryRunsOut) {
             "device (28)");
 }
 
-TEST(WarningText, AResultIsHandedOnByItsPlace) {
+TEST(WarningText, AResultNamesItsSourceLine) {
   const WarnPlace place{"misc/socket.cc", 58, "socketProgress"};
   EXPECT_EQ(result_text({29, 7}, place, 6), "misc/socket.cc:58 -> 6");
   EXPECT_EQ(result_text({30, 7}, place, 6), "misc/socket.cc:58 (socketProgress) -> 6");

@@ -30,9 +30,10 @@ constexpr std::string_view kHead =
     "# set\tcase\tverb\tanswerable\toutcome\tverdict\toutcome in forms of the text where it "
     "differs\n";
 
-/// The forms that a text is asked in: fixed by its name, so that each form gets some of the texts.
+/// Returns the forms in which a text is asked about: they depend on its name, so that each form is used with some of
+/// the texts.
 std::vector<const pastes::Variant*> forms_of(const Row& row) {
-  constexpr std::size_t kForms = 4;  // of 31, so that all cases take seconds
+  constexpr std::size_t kForms = 4;  // of 31 forms, so that all cases together take seconds
   const auto& all = pastes::variants();
   std::uint64_t hash = 14695981039346656037U;  // FNV-1a: the same on every machine
   for (const char c : row.set + "/" + row.name)
@@ -63,7 +64,7 @@ void add(Cases& all, const std::string& set, const std::string& verb,
   }
 }
 
-/// Made-up hangs of 8 ranks, all classes one after the other; with all files, and with a part of them lost.
+/// Adds generated hangs of 8 ranks, of all classes alternately, with all files and with some of them lost.
 void add_generated(Cases& all, const std::string& set, int lost_percent) {
   hangs::GenerateOptions options;
   options.cases = 52;
@@ -98,7 +99,7 @@ Outcome outcome_of(std::string_view word) {
   throw std::runtime_error(fmt::format("\"{}\" is no outcome", word));
 }
 
-/// Larger is better. A wrong answer is worse when it is surer of itself.
+/// Larger is better. A wrong answer is worse if it is given with more confidence.
 int quality_of(const Row& row) {
   const int outcome = static_cast<int>(row.outcome) * 3;
   if (row.outcome != Outcome::Wrong) return outcome;
@@ -106,7 +107,8 @@ int quality_of(const Row& row) {
   return row.verdict.ends_with(" medium") ? outcome + 1 : outcome;
 }
 
-/// `quoted: silent, wrapped at 80: fair`, of the forms that differ from the text as it is.
+/// Returns e.g. `quoted: silent, wrapped at 80: fair`, for the forms whose outcome differs from that of the original
+/// text.
 std::string forms_text(const Row& row) {
   std::string text;
   for (const auto& [form, outcome] : row.forms) {
@@ -134,7 +136,7 @@ std::string text_of(const Row& row) {
                      forms);
 }
 
-/// How much better `now` is in its worst form, and in its best one.
+/// Returns how much better `now` is, in its worst form and in its best form.
 std::pair<int, int> compare_forms(const Row& before, const Row& now) {
   std::pair<int, int> range{0, 0};
   for (const auto& [form, outcome] : now.forms) {

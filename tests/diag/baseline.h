@@ -7,24 +7,25 @@
 
 #include "tests/diag/outcome.h"
 
-/// How good the answer to every labelled case is: a file with a row for each, against which a change is compared.
+/// Records how good the answer to every labelled case is, in a file with one row per case against which a change is
+/// compared.
 namespace ringside::diag {
 
 /// A row of the baseline.
 struct Row {
-  std::string set = {};         ///< "corpus/pastes"
+  std::string set = {};         ///< e.g. "corpus/pastes"
   std::string name = {};        ///< of the case
   std::string verb = {};        ///< audit or hang
-  std::string answerable = {};  ///< what the label says: yes, partly, no, healthy, not_a_hang
+  std::string answerable = {};  ///< the label's value: yes, partly, no, healthy, not_a_hang
   Outcome outcome = Outcome::Silent;
   std::string verdict = {};
-  /// Forms in which people paste such a text, and the outcome in each; none: the case is no paste.
+  /// The outcome in each form in which people paste such a text; empty if the case is no paste.
   std::map<std::string, Outcome> forms = {};
 
   friend bool operator==(const Row&, const Row&) = default;
 };
 
-/// A labelled case that can be asked.
+/// A labelled case, and the functions that answer it.
 struct BaselineCase {
   Row row = {};  ///< without the answer
   std::function<Answer()> ask = {};
@@ -36,19 +37,23 @@ struct Cases {
   std::vector<std::string> absent_sets;  ///< of the shared data, where that is absent
 };
 
-/// All labelled sets.  tests  the folder of the tests.  Throws where a label is broken.
+/// Loads all labelled sets.
+///
+/// tests  the folder of the tests
+///
+/// Throws if a label is invalid.
 Cases load_cases(const std::string& tests);
 
-/// A row lists the forms whose outcome is not that of the text as it is. Throws where the file cannot be read or a row
-/// is broken.
+/// Reads a baseline. A row lists only the forms whose outcome differs from that of the original text. Throws if the
+/// file cannot be read or a row is invalid.
 std::vector<Row> read_baseline(const std::string& path);
 std::string write_baseline(const std::vector<Row>& rows);
 
-/// What differs, a line each.
+/// The differences, one line each.
 struct Differences {
-  std::vector<std::string> worse;   ///< than the file says
-  std::vector<std::string> better;  ///< than the file says
-  std::vector<std::string> other;   ///< as good, and other words: no failure
+  std::vector<std::string> worse;   ///< outcomes worse than the file's
+  std::vector<std::string> better;  ///< outcomes better than the file's
+  std::vector<std::string> other;   ///< outcomes as good, in other words: no failure
   std::vector<std::string> rows;    ///< cases without a row, and rows without a case
 
   [[nodiscard]] bool is_failure() const {
@@ -60,7 +65,8 @@ struct Differences {
 Differences compare(const std::vector<Row>& before, const std::vector<Row>& now,
                     const std::vector<std::string>& absent_sets);
 
-/// A table in Markdown: how many cases of each set, by how far they can be answered, are right, fair, silent and wrong.
+/// Returns a Markdown table: how many cases of each set, by how far they can be answered, are right, fair, silent and
+/// wrong.
 std::string summary(const std::vector<Row>& rows);
 
 }  // namespace ringside::diag

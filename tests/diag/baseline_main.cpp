@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char* kFile = RINGSIDE_TESTS "/diag/baseline.tsv";
 
-/// Asks all cases, on all cores.
+/// Asks about all cases, on all cores.
 std::vector<std::string> ask(std::vector<BaselineCase>& cases) {
   std::vector<std::string> details(cases.size());
   std::atomic<std::size_t> next{0};

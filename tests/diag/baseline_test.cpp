@@ -46,13 +46,13 @@ TEST(Baseline, ACaseThatIsWorseInAFormOfItsTextFails) {
   EXPECT_EQ(compare({worse}, {better}, {}).better.size(), 1U);
 }
 
-TEST(Baseline, ABetterCaseFailsUntilTheFileSaysSo) {
+TEST(Baseline, ABetterCaseFailsUntilTheBaselineIsUpdated) {
   const Differences found = compare({row(Outcome::Fair)}, {row(Outcome::Right)}, {});
   EXPECT_EQ(found.better.size(), 1U);
   EXPECT_TRUE(found.is_failure());
 }
 
-TEST(Baseline, AnotherVerdictThatIsAsGoodIsNoFailure) {
+TEST(Baseline, AnEquallyGoodVerdictPasses) {
   const Differences found =
       compare({row(Outcome::Right)}, {row(Outcome::Right, "straggler [3] high")}, {});
   EXPECT_EQ(found.other.size(), 1U);
@@ -65,7 +65,7 @@ TEST(Baseline, CasesAndRowsBelongTogetherUnlessTheirSetIsAbsent) {
   EXPECT_FALSE(compare({row(Outcome::Right)}, {}, {"invented"}).is_failure());
 }
 
-TEST(Baseline, WhatIsWrittenIsReadBack) {
+TEST(Baseline, ReadsWhatItWrites) {
   Row with_forms = row(Outcome::Wrong);
   with_forms.forms = {{"quoted", Outcome::Silent}, {"wrapped at 80", Outcome::Fair}};
   const std::string path = testing::TempDir() + "/" +
@@ -84,8 +84,8 @@ hang::ScoredHang score_nothing(std::vector<std::string> kinds,
                       .files = {{"a.txt", "nothing at all\n"}}});
 }
 
-// A scorer that accepts everything would pass the baseline.
-TEST(LabelledHang, OfAnEmptyTextNobodyCanSayMoreThanUnknown) {
+// A scorer that accepts everything would pass the comparison with the baseline.
+TEST(LabelledHang, AnEmptyTextIsUnknown) {
   EXPECT_EQ(score_nothing({"unknown"}, {{}}).outcome, Outcome::Right);
   EXPECT_EQ(score_nothing({"dead_rank"}, {{1}}).outcome, Outcome::Silent);
   EXPECT_EQ(score_nothing({"unknown"}, {{1}}).outcome, Outcome::Fair) << "no rank is named";
@@ -112,7 +112,7 @@ Outcome outcome_of(audit::LabelledLog log) {
   return audit::answer_of(log).outcome;
 }
 
-TEST(LabelledLog, IsComparedWithWhatIsWanted) {
+TEST(LabelledLog, IsComparedWithItsLabels) {
   const auto wanted = [](const std::string& id, const std::string& word) {
     return audit::LabelledLog{.wanted = {{.ids = {id}, .said = {{word}}}}, .must_be_first = true};
   };

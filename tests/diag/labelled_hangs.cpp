@@ -28,7 +28,7 @@ std::string text_of(const std::string& path) {
   return *std::move(text);
 }
 
-/// null (the culprits are not known) is answered by naming no rank.
+/// With null (the culprits are not known), the correct answer names no rank.
 std::vector<int> set_of(const Json& ranks) {
   std::vector<int> set = ranks.is_array() ? ranks.get<std::vector<int>>() : std::vector<int>{};
   std::sort(set.begin(), set.end());
@@ -39,7 +39,7 @@ bool contains(const auto& values, const auto& value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-// If the files do not show the culprit, only a named rank is wrong.
+// If the files do not show the culprit, an answer is wrong only if it names a rank.
 
 bool is_kind_right(const LabelledHang& hang, Kind kind) {
   const bool is_doubt = kind == Kind::Unknown || kind == Kind::NetworkStall;
@@ -63,7 +63,7 @@ Outcome outcome_of(const LabelledHang& hang, const ScoredHang& scored) {
       [&](const std::string& words) { return scored.why.find(words) != std::string::npos; });
   if (scored.is_right()) return says_all ? Outcome::Right : Outcome::Fair;
   if (names_innocent_rank(hang, scored)) return Outcome::Wrong;
-  // What is named is true, and incomplete.
+  // The named culprits are correct, and some are missing.
   if (scored.is_kind_right || !scored.culprits.empty()) return Outcome::Fair;
   const bool is_guess = scored.kind == "unknown" || scored.confidence < 0.5;
   return is_guess ? Outcome::Silent : Outcome::Wrong;
@@ -91,7 +91,7 @@ LabelledHang load_labelled_dumps(const std::string& folder) {
     hang.kinds.insert(hang.kinds.begin(), kind);
     for (const Json& set : json.at("acceptable_culprits")) hang.culprits.push_back(set_of(set));
   } else {
-    // The labels of corpus/fr have no class: their findings say the same.
+    // The labels of corpus/fr have no class: their findings express it.
     hang.culprits = {hang.exact};
     for (const Json& finding : json.at("findings")) {
       const std::string id = finding.at("id");

@@ -7,7 +7,7 @@
 #include "tests/diag/outcome.h"
 #include "tests/support/paste_variants.h"
 
-/// Jobs whose right verdict is known. Only tests read the labels.
+/// Jobs whose correct verdict is known. Only tests read the labels.
 namespace ringside::hang {
 
 struct TextFile {
@@ -19,23 +19,23 @@ struct LabelledHang {
   std::string id = {};
   std::string answerable = "yes";       ///< yes, partly, no, not_a_hang
   std::vector<std::string> kinds = {};  ///< accepted kinds; the first one is the true one
-  std::vector<std::vector<int>> culprits =
-      {};                              ///< accepted sets; an empty one: no rank can be named
+  /// The accepted sets of culprits; an empty set: no rank can be named.
+  std::vector<std::vector<int>> culprits = {};
   std::vector<int> exact = {};         ///< the ranks that the fault was injected into
-  std::vector<std::string> says = {};  ///< words that the reason must have
-  std::string folder = {};             ///< its files; empty: they are in `files`
+  std::vector<std::string> says = {};  ///< words that the reason must contain
+  std::string folder = {};             ///< the folder of its files; empty: they are in `files`
   std::vector<TextFile> files = {};
 };
 
-/// A folder with a label.json (corpus/fr, corpus/fr-torch) or a truth.json (`ringside generate hangs`). Throws where
-/// the label is broken, as the functions below do.
+/// Loads a folder with a label.json (corpus/fr, corpus/fr-torch) or a truth.json (`ringside generate hangs`). Throws
+/// if the label is invalid, as the functions below do.
 LabelledHang load_labelled_dumps(const std::string& folder);
-/// All such folders below a folder, sorted.
+/// Loads all such folders below a folder, sorted.
 std::vector<LabelledHang> load_all_labelled_dumps(const std::string& folder);
-/// Texts: a folder with a labels.json, in its order.
+/// Loads texts from a folder with a labels.json, in its order.
 std::vector<LabelledHang> load_labelled_texts(const std::string& folder);
 
-/// The texts as the variant changes them.
+/// Returns the hang with its texts changed by the variant.
 LabelledHang varied(LabelledHang hang, const pastes::Variant& variant);
 
 /// The verdict on a case, compared with its label.
@@ -53,22 +53,22 @@ struct ScoredHang {
   [[nodiscard]] bool is_confident_wrong() const { return confidence >= 0.8 && !are_culprits_right; }
 };
 
-/// Examines the files as `ringside hang` does. Throws where it fails.
+/// Examines the files as `ringside hang` does. Throws if that fails.
 Verdict verdict_on(const LabelledHang& hang);
 
-/// Whether kind and culprits are ones that the label accepts.
+/// Returns whether kind and culprits are ones that the label accepts.
 bool is_right(const LabelledHang& hang, const Explanation& one);
 
-/// The verdict, compared with the label.
+/// Compares the verdict with the label.
 ScoredHang score(const LabelledHang& hang);
 
-/// The same as a row of the baseline.
+/// Returns the score as a row of the baseline.
 diag::Answer answer_of(const LabelledHang& hang);
 
-/// "cycle-a: missing_rank [1] at 0.85; label deadlock_cycle [0,1] or []: ..."
+/// Returns e.g. "cycle-a: missing_rank [1] at 0.85; label deadlock_cycle [0,1] or []: ...".
 std::string line_of(const LabelledHang& hang, const ScoredHang& scored);
 
-/// The best explanation of a text in memory.
+/// Returns the best explanation of a text in memory.
 Explanation verdict_on(const std::string& text);
 
 }  // namespace ringside::hang

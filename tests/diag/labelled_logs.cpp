@@ -37,14 +37,14 @@ std::vector<std::string> split(std::string_view text, std::string_view at) {
   }
 }
 
-/// The lines of a table that are no comments.
+/// Returns the lines of a table that are not comments.
 std::vector<std::string> rows_of(const std::string& path) {
   std::vector<std::string> rows = split(text_of(path), "\n");
   std::erase_if(rows, [](const std::string& row) { return row.starts_with('#'); });
   return rows;
 }
 
-/// `ID|ID ~ WORDS|WORDS & WORDS`, `healthy` or `may ID ID`: tests/audit/pastes.txt.
+/// Parses `ID|ID ~ WORDS|WORDS & WORDS`, `healthy` or `may ID ID`: tests/audit/pastes.txt.
 LabelledLog expectation(const std::string& row) {
   LabelledLog log{.must_be_first = true};
   if (row == "healthy") {
@@ -88,7 +88,7 @@ void expect_same_names(const std::string& folder, const std::vector<LabelledLog>
   }
 }
 
-/// What a finding says, apart from the lines that it quotes.
+/// Returns a finding's text without the lines that it quotes.
 std::string words_of(const Finding& finding) {
   std::string text = finding.title + "\n" + finding.cause + "\n" + finding.fix + "\n";
   for (const int rank : finding.ranks) text += std::to_string(rank) + "\n";
@@ -124,7 +124,7 @@ bool is_quoted(const Wanted& wanted, const Finding& finding, const Audit& audite
       [&](const QuotedLine& line) { return has_any(lower_case(line.text), wanted.quoted); });
 }
 
-/// How far a finding is the wanted one.
+/// Returns how closely a finding matches the wanted one.
 Outcome match(const Wanted& wanted, const Finding& finding, const Audit& audited) {
   if (finding.severity < wanted.at_least) return Outcome::Silent;
   if (!wanted.ids.empty() && !has_id(finding, wanted.ids)) return Outcome::Silent;
@@ -171,7 +171,7 @@ Outcome outcome_of(const LabelledLog& log, const Audit& audited) {
   }
   if (least == Outcome::Right) return Outcome::Right;
   if (most > Outcome::Silent) return Outcome::Fair;
-  // Another cause is named in place of the wanted one.
+  // Another cause is named instead of the wanted one.
   const bool misleads = log.must_be_first && audited.worst() >= Severity::Warning;
   return misleads ? Outcome::Wrong : Outcome::Silent;
 }

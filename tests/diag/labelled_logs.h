@@ -10,53 +10,54 @@
 #include "tests/diag/outcome.h"
 #include "tests/support/paste_variants.h"
 
-/// Logs and pastes of which it is known what an audit must find. Only tests read the labels.
+/// Logs and pastes for which the correct findings of an audit are known. Only tests read the labels.
 namespace ringside::audit {
 
 /// A finding that is expected.
 struct Wanted {
-  std::vector<std::string> ids = {};  ///< one of them or of their families; none: any id will do
+  std::vector<std::string> ids = {};  ///< ids or families, of which one must match; empty: any id
   Severity at_least = Severity::Warning;
-  /// Of each list, one is in the title, cause, fix, ranks or hosts. Case does not count.
+  /// Of each list, at least one entry must be in the title, cause, fix, ranks or hosts. Case does not count.
   std::vector<std::vector<std::string>> said = {};
-  std::vector<std::string> said_patterns =
-      {};  ///< the same, as regular expressions, of which all match
+  /// Like `said`, but regular expressions, all of which must match.
+  std::vector<std::string> said_patterns = {};
   std::vector<std::string> not_in_fix = {};  ///< advice that would be wrong
-  /// One is in a quoted line (in the title, where no line is quoted); none: any lines will do.
+  /// One of these must be in a quoted line (in the title, if no line is quoted); empty: any line.
   std::vector<std::string> quoted = {};
-  std::set<std::uint64_t> quoted_lines =
-      {};  ///< one of these line numbers is quoted; none: any will do
+  /// One of these line numbers must be quoted; empty: any line.
+  std::set<std::uint64_t> quoted_lines = {};
 };
 
 struct LabelledLog {
   std::string id = {};
   std::string answerable = "yes";  ///< yes, partly, no, healthy
   std::vector<Wanted> wanted = {};
-  bool must_be_first = false;  ///< what is wanted is the first finding
-  /// An id of these or of their families, at or above the severity, is a false alarm.
+  bool must_be_first = false;  ///< whether a wanted finding must be the first one
+  /// A finding with one of these ids or families, at or above the severity, is a false alarm.
   std::map<std::string, Severity> forbidden = {};
-  bool forbids_others = false;  ///< so is any other that is neither wanted nor allowed,
+  bool forbids_others = false;  ///< so is any other finding that is neither wanted nor allowed,
   Severity others_from = Severity::Warning;  ///< at or above this severity
   std::set<std::string> allowed = {};
-  std::string path = {};  ///< of the log; empty: it is in `text`
+  std::string path = {};  ///< of the log; empty: the log is in `text`
   std::string text = {};
 };
 
-/// Logs with a NAME.label.json each, by name. Throws where a label is broken, as the functions below do.
+/// Loads logs that each have a NAME.label.json, by name. Throws if a label is invalid, as the functions below do.
 std::vector<LabelledLog> load_corpus_logs(const std::string& folder);
-/// Texts next to a labels.json, whose rows give the expectations (`keys`), or that are in a table of expectations.
+/// Loads texts next to a labels.json whose rows hold the expectations (`keys`), or texts that are in a table of
+/// expectations.
 std::vector<LabelledLog> load_labelled_pastes(const std::string& folder,
                                               const std::string& expectations);
-/// tests/audit/threads: texts and a table of expectations. Throws where a text lacks its row, or a row its text.
+/// Loads tests/audit/threads: texts and a table of expectations. Throws if a text lacks its row, or a row its text.
 std::vector<LabelledLog> load_threads(const std::string& folder, const std::string& expectations);
-/// tests/audit/cases: logs and a table whose head is its grammar. Throws as load_threads().
+/// Loads tests/audit/cases: logs and a table whose head describes its grammar. Throws as load_threads() does.
 std::vector<LabelledLog> load_audit_cases(const std::string& folder);
 
-/// The text as the variant changes it, and what can still be wanted of it.
+/// Returns the log as changed by the variant, with the expectations that it can still meet.
 LabelledLog varied(LabelledLog log, const pastes::Variant& variant);
 
 diag::Answer answer_of(const LabelledLog& log);
-/// The same of an audit that is at hand.
+/// Compares an existing audit in the same way.
 diag::Answer compare(const LabelledLog& log, const Audit& audited);
 
 }  // namespace ringside::audit

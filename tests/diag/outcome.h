@@ -5,7 +5,7 @@
 
 namespace ringside::diag {
 
-/// How good an answer is, compared with the label of its case. Ordered: a later one is better.
+/// How good an answer is, compared with the label of its case. The values are ordered: a later one is better.
 enum class Outcome : std::uint8_t {
   Wrong,   ///< a wrong cause, an innocent rank, or an alarm about a healthy job
   Silent,  ///< nothing wrong, and nothing that helps
@@ -21,7 +21,8 @@ inline const char* to_string(Outcome outcome) {
 /// The answer to one case.
 struct Answer {
   Outcome outcome = Outcome::Silent;
-  std::string verdict;  ///< in a few words that do not change without reason: "dead_rank [3] high"
+  /// In a few words that stay the same without a reason to change: "dead_rank [3] high"
+  std::string verdict;
   std::string details;  ///< for a person: what was expected, and what was answered
 };
 

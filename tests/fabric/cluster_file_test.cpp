@@ -22,7 +22,7 @@ std::string refusal(const std::string& text, const std::vector<ClusterChange>& c
   return file ? "accepted" : file.error().message + ": " + file.error().help;
 }
 
-TEST(ClusterFile, SaysAllThatAFabricIs) {
+TEST(ClusterFile, ReadsEveryKeyOfAFabric) {
   const auto file = parse_cluster(R"(ringside: cluster/1
 name: all of it
 nodes: [dgx-h100 x16, "some host.xml x4", dgx-a100]
@@ -168,7 +168,7 @@ TEST(ClusterFile, IsDistinguishedFromAHostByItsKey) {
   EXPECT_FALSE(is_cluster_text("ringside:"));
 }
 
-/// A file of its own, gone with the test.
+/// A new file that is removed with the test.
 class LoadedCluster : public testing::Test {
  protected:
   std::string write(const std::string& name, const std::string& text) {
@@ -200,7 +200,7 @@ TEST_F(LoadedCluster, PlacesHostsOfSeveralKinds) {
   EXPECT_THAT(run_of_hosts(placed->hosts), testing::ElementsAre(0, 1, 0));
   const auto job = make_job(placed->hosts, {}, {});
   ASSERT_TRUE(job) << job.error().message;
-  EXPECT_EQ(job->systems.size(), 2U);  // each kind is searched once
+  EXPECT_EQ(job->systems.size(), 2U);  // one search for each kind
   EXPECT_THAT(first_hosts(*job, *placed), testing::ElementsAre(3, 0, 2));
 }
 
@@ -222,7 +222,7 @@ TEST_F(LoadedCluster, CountsNvlinkDomainsAsNodes) {
   EXPECT_THAT(first_hosts(*job, *placed), testing::ElementsAre(36, 18));
 }
 
-// 16 hosts, 3 to a domain: 16 / 3 is no whole number.
+// 16 hosts, 3 to a domain: 16 / 3 is not a whole number.
 TEST_F(LoadedCluster, DomainsThatDoNotComeOutAreReportedWithTheirLine) {
   const std::string path =
       write("c.yaml", std::string(kHead) + "nvl_domain: 3\nfabric: {kind: switch}\n");
@@ -234,8 +234,8 @@ TEST_F(LoadedCluster, DomainsThatDoNotComeOutAreReportedWithTheirLine) {
   EXPECT_THAT(by_option.error().message, HasSubstr("c.yaml with --nvl-domain 5: 16 hosts"));
 }
 
-// Some editors put one in front of whatever they save.
-TEST_F(LoadedCluster, AByteOrderMarkIsNoPartOfIt) {
+// Some editors put one at the begin of each file that they save.
+TEST_F(LoadedCluster, AByteOrderMarkIsIgnored) {
   const auto cluster = load_cluster(
       write("c.yaml", "\xef\xbb\xbf" + std::string(kHead) + "fabric: {kind: switch}\n"), {}, {});
   ASSERT_TRUE(cluster) << cluster.error().message;

@@ -19,7 +19,8 @@ std::string end_of(FabricPort port) {
   return "host " + std::to_string(port.host) + " nic " + std::to_string(port.nic);
 }
 
-/// The most that can flow at once from any of `from` to any of `to` over the links as built.
+/// Returns the maximum flow from all of `from` to all of `to` over the links as built.
+///
 /// source  Edmonds and Karp, J. ACM 19 (1972)
 double most_flow(const Fabric& fabric, const std::vector<FabricPort>& from,
                  const std::vector<FabricPort>& to) {
@@ -96,7 +97,8 @@ TEST_P(EachFabric, JoinsEveryPairByLinksThatChain) {
   });
 }
 
-// What a switch spreads a flow over has the rate of all that leads on: each trunk at least that of one link.
+// The links over which a switch spreads a flow have the sum of their rates; each trunk has at least the rate of one
+// link.
 TEST_P(EachFabric, SpreadsFlowsOverTheLeavesOfTheStaticWay) {
   if (std::string(GetParam().fabric).find("torus") != std::string::npos) {
     EXPECT_FALSE(fabric_of(with(GetParam().fabric, "routing: adaptive"), GetParam().hosts));
@@ -167,8 +169,9 @@ TEST_P(EachFabric, CountsItsCables) {
   EXPECT_EQ(static_cast<std::int64_t>(ends.size()), switches);
 }
 
-// All links of a tier at half their rate: so is the bisection, wherever it is cut, if NICs are not what limits.
-TEST_P(EachFabric, GivesEveryLinkWhatItsRuleLeaves) {
+// With all links of a tier at half their rate the bisection has half its rate, wherever it is cut, unless NICs limit
+// it.
+TEST_P(EachFabric, AppliesItsRuleToEveryLink) {
   const auto whole = make();
   const Fabric::Wire any = whole->wire(0);
   const std::string to = any.to.count == 1   ? std::string(any.to.parts[0].word) + " *"

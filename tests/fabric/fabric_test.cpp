@@ -38,7 +38,7 @@ TEST(Clos, HasAsManyLinksUpAsTheOversubscriptionLeaves) {
   EXPECT_NEAR((*fabric)->shape().tiers[1].oversubscription, 8.0 / 3, 1e-12);
 }
 
-TEST(Clos, NamesWhatAMessageCrosses) {
+TEST(Clos, NamesTheLinksOfAMessage) {
   const auto fabric = fabric_of(
       "{kind: fat_tree, rails: optimised, hosts_per_leaf: 2, hosts_per_pod: 4, oversubscription: "
       "2}",
@@ -77,7 +77,7 @@ TEST(Clos, SpreadsADragonflysCablesOverSpinesAndGroups) {
   }
 }
 
-// A leaf's 8 links are hit at random: some by several of 8 flows, some by none.
+// A leaf's 8 links are chosen at random: some by several of 8 flows, some by none.
 TEST(StaticRouting, LetsFlowsCollide) {
   const auto fabric = fabric_of("{kind: leaf_spine, hosts_per_leaf: 4}", 8);
   std::map<int, int> users;
@@ -96,7 +96,7 @@ TEST(StaticRouting, LetsFlowsCollide) {
   for (const auto& [link, count] : many) EXPECT_NEAR(count, 1000, 148);
 }
 
-TEST(StaticRouting, SkipsWhatIsDown) {
+TEST(StaticRouting, SkipsLinksThatAreDown) {
   const auto fabric = fabric_of(
       "{kind: leaf_spine, hosts_per_leaf: 2, degraded: [{link: leaf 0 -> spine 1, share: 0}, "
       "{link: spine 2 -> leaf 1, share: 0}]}",
@@ -124,7 +124,7 @@ TEST(Routing, FindsNoWayWhereNoneIsLeft) {
   EXPECT_FALSE((*rails)->way({0, 1}, {1, 1}, 0).links.empty());
 }
 
-// Of 4 links up of 50 GB/s one is at half: 175 GB/s are left; with background traffic of a fifth 140.
+// One of 4 links of 50 GB/s runs at half its rate: 175 GB/s remain; with background traffic of a fifth, 140 GB/s.
 TEST(AdaptiveRouting, HasWhatAllLinksHaveTogether) {
   const auto rate_up = [](const std::string& more) {
     const auto fabric =
@@ -159,7 +159,7 @@ TEST(Torus, GoesTheShorterWayRound) {
   EXPECT_EQ((*fabric)->way({0, 0}, {8 + 2, 0}, 0).switches, 4);  // 2 along x, 1 along y
 }
 
-TEST(Torus, GoesRoundWhatIsDown) {
+TEST(Torus, RoutesAroundLinksThatAreDown) {
   const auto fabric = fabric_of(
       "{kind: torus, dims: [4, 4], degraded: [{link: x 0 y 0 -> x 1 y 0, share: 0}]}", 16, 1);
   const std::vector<std::string> way = names(**fabric, (*fabric)->way({0, 0}, {5, 0}, 0));
@@ -168,8 +168,8 @@ TEST(Torus, GoesRoundWhatIsDown) {
   EXPECT_EQ(names(**fabric, (*fabric)->way({0, 0}, {1, 0}, 0)).size(), 5U);  // the other way round
 }
 
-// Arithmetic, not tables: 12,500 hosts of 8 NICs cost what is asked of them.
-TEST(Fabric, OfManyHostsIsMadeOfNumbers) {
+// Paths are computed, not looked up: 12,500 hosts of 8 NICs only cost the paths that are requested.
+TEST(Fabric, ALargeFabricNeedsNoListOfLinks) {
   const auto fabric = fabric_of(
       "{kind: fat_tree, rails: optimised, hosts_per_leaf: 32, hosts_per_pod: 512}", 12'500, 8);
   ASSERT_TRUE(fabric) << fabric.error().message;
@@ -194,7 +194,7 @@ TEST(Fabric, RefusesWhatCannotBe) {
   EXPECT_THAT(refusal("{kind: torus, dims: [60000, 60000, 60000]}"), HasSubstr("at most 65536"));
 }
 
-TEST(Fabric, NamesWhatARuleMayHaveMeant) {
+TEST(Fabric, SuggestsLinksForAWrongRule) {
   const auto rule = [](const std::string& link) {
     return refusal("{kind: leaf_spine, hosts_per_leaf: 2, degraded: [{link: " + link +
                    ", share: 0.5}]}");

@@ -40,7 +40,7 @@ TEST(Placement, AListIsTakenInItsOrder) {
   EXPECT_THAT(place_nodes(twice, 8, 1).error().message, HasSubstr("node 5 twice"));
 }
 
-TEST(Placement, NoMoreNodesThanThereAre) {
+TEST(Placement, RefusesMoreNodesThanExist) {
   EXPECT_FALSE(place_nodes({}, 8, 9));
   EXPECT_FALSE(place_nodes({}, 8, 0));
   EXPECT_TRUE(place_nodes({}, 8, 8));

@@ -17,7 +17,7 @@
 namespace ringside {
 namespace {
 
-/// What a message crosses between two hosts.
+/// The links that a message crosses between two hosts.
 struct Way {
   std::vector<std::string> links;
   double latency = 0;
@@ -25,7 +25,7 @@ struct Way {
 };
 using Ways = std::map<std::pair<std::string, std::string>, Way>;
 
-/// What SimGrid makes of the file. It has one engine a process.
+/// Prints the routes that SimGrid reads from the file. SimGrid has one engine per process.
 void print_simgrids_ways(const std::string& path, const std::string& into) {
   char name[] = "ringside_test";
   char level[] = "--log=root.thres:critical";
@@ -51,7 +51,7 @@ void print_simgrids_ways(const std::string& path, const std::string& into) {
   }
 }
 
-/// returns  nothing where SimGrid dies of the file
+/// returns  nullopt if SimGrid dies of the file
 std::optional<Ways> simgrids_ways(const std::string& path) {
   const std::string into = testing::TempDir() + "ways_" + std::to_string(getpid());
   const pid_t child = fork();

@@ -106,7 +106,7 @@ TEST(Platform, OmitsNoLinkOfADragonfly) {
   EXPECT_THAT(rates, ElementsAre(1, 2, 3, 4));
 }
 
-TEST(Platform, TakesTheNearestWordForWhatAHostIs) {
+TEST(Platform, SuggestsTheNearestHostType) {
   const auto platform = parse_platform(
       "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">"
       "<prop id=\"ringside_node\" value=\"outer\"/>"
@@ -201,7 +201,7 @@ std::string made(const std::string& inside, int hosts) {
   return fabric ? "made" : fabric.error().message + ": " + fabric.error().help;
 }
 
-TEST(PlatformFabric, RefusesWhatItCannotSay) {
+TEST(PlatformFabric, RefusesUnsupportedQuestions) {
   const std::string hosts = "<host id=\"a\"/><host id=\"b\"/>";
   EXPECT_EQ(made(hosts, 2), "made");
   EXPECT_THAT(made(hosts, 3), HasSubstr("3 hosts, the platform has 2"));
@@ -213,7 +213,7 @@ TEST(PlatformFabric, RefusesWhatItCannotSay) {
   EXPECT_THAT(fat("49GBps"), AllOf(StartsWith("p.xml:3: l holds"), HasSubstr("give it SHARED")));
 }
 
-// Both NICs of a host share its links; each has a cable of its own before them.
+// Both NICs of a host share its links; before those, each NIC has a cable of its own.
 TEST(PlatformFabric, AddsLatenciesAndSharesAHostsLinks) {
   FabricSettings settings{.kind = FabricKind::Platform, .where = "p.xml"};
   const auto platform = parse_platform(

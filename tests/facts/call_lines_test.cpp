@@ -13,7 +13,7 @@
 namespace ringside::facts {
 namespace {
 
-/// The calls of a line as text, `; ` between them; `label=` of a bare number before the line as `#N `.
+/// Returns the calls of a line as text, separated by `; `; for a bare number before the line, `#N ` precedes them.
 std::string calls(std::string_view line) {
   std::string text;
   for (const Call& call : read_calls(line)) {
@@ -24,7 +24,7 @@ std::string calls(std::string_view line) {
   return text;
 }
 
-TEST(CallLines, PairsMayStandInAnyOrderAndNotation) {
+TEST(CallLines, ReadsPairsInAnyOrderAndNotation) {
   EXPECT_EQ(calls("rank 3: all_reduce(dp) step 41 n=1024 root=-"),
             "call rank=3 state=unknown group=dp op=all_reduce input=1024 step=41");
   EXPECT_EQ(calls("[r2] calling broadcast src=1 numel=64"),
@@ -61,7 +61,7 @@ TEST(CallLines, TransfersHavePeersAndTags) {
             "call state=unknown op=send input=100 tag=7 peer=1");
 }
 
-TEST(CallLines, SentencesAndTimesAreNoCalls) {
+TEST(CallLines, SentencesAndTimesAreNotCalls) {
   for (const std::string_view line :
        {"rank 3 never reaches the barrier", "Is rank 3 in all_reduce?",
         "rank 2 skips all_reduce: its loss is nan",
@@ -73,7 +73,7 @@ TEST(CallLines, SentencesAndTimesAreNoCalls) {
   }
 }
 
-TEST(ProcessLines, ARankAndItsProcessStandInOneLine) {
+TEST(ProcessLines, ReadsARankAndItsProcessInOneLine) {
   const auto pid = read_process_line("trainer[2]: global rank 2, pid 3003");
   ASSERT_TRUE(pid.has_value());
   EXPECT_EQ(pid->rank, 2);

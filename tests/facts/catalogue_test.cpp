@@ -30,7 +30,7 @@ class Sink : public logs::RecordSink {
   FactReader& reader_;
 };
 
-/// The facts of a line that one row emits, as text. Lines that it continues precede it.
+/// Returns as text the facts of a line that one row emits. `lines` also holds the lines before it that it continues.
 std::string facts_in(std::string_view lines, std::string_view id) {
   Facts facts;
   FactReader reader(facts);
@@ -53,7 +53,7 @@ std::string facts_in(std::string_view lines, std::string_view id) {
   return text;
 }
 
-/// The facts of a spec without fields.
+/// Returns the facts of a spec without fields.
 std::string facts_of_spec(std::string_view text, std::string_view id) {
   std::string problem;
   const Spec spec = Spec::parse(text, problem);
@@ -73,7 +73,7 @@ std::string facts_of_spec(std::string_view text, std::string_view id) {
   return out;
 }
 
-/// The facts of a list, sorted: their types have lists of their own, so that the order of a spec is lost.
+/// Returns the facts of a list, sorted: each type has a list of its own, so the order of a spec is lost.
 std::vector<std::string> sorted_facts(std::string_view text) {
   std::vector<std::string> facts(1);
   bool is_quoted = false;

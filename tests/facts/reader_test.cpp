@@ -39,7 +39,7 @@ TEST(FactReader, HarmlessFormsSilenceTheGeneralMeaning) {
   EXPECT_EQ(facts.warnings[0].severity, Severity::Info);
 }
 
-TEST(FactReader, AHarmlessFormSilencesWhatItsMessageMeansElsewhere) {
+TEST(FactReader, AHarmlessFormSuppressesTheMessagesMeaning) {
   const Facts facts = facts_of_text(
       "n01:411:980 [3] proxy.cc:1458 NCCL WARN [Service thread] Accept failed Resource temporarily "
       "unavailable\n",
@@ -123,7 +123,7 @@ TEST(FactReader, ATimedOutCallIsOfTheGroupThatItsStatusNames) {
   EXPECT_EQ(facts.calls[0].last_enqueued, 220);
 }
 
-TEST(FactReader, WhatAProgramPrintsIsNoClaimOfAPerson) {
+TEST(FactReader, ProgramOutputIsNotAPersonsClaim) {
   const Facts facts = facts_of_text(
       "it hangs forever after step 3\n"
       "[rank1]:[E1 10:20:30.1 ProcessGroupNCCL.cpp:1] the collective is stuck\n",

@@ -18,7 +18,7 @@ bool is_whole(std::string_view line) {
   return logs::RowMatcher::of_catalogue().begins(line) || logs::begins_as_message(line);
 }
 
-/// Lines whose first words show that a message begins: samples of both catalogues.
+/// Returns lines whose first words show that a message begins: samples of both catalogues.
 std::vector<std::string> whole_lines() {
   std::vector<std::string> lines;
   for (const logs::RowEntry& entry : logs::row_entries()) {

@@ -19,7 +19,7 @@ TEST(FactSchema, AFieldIsSetFromTextAndPrinted) {
   EXPECT_EQ(to_text(fact), "died rank=3 cause=signal code=9 reason='was killed'");
 }
 
-TEST(FactSchema, WhatIsNoFieldAndNoValueIsReported) {
+TEST(FactSchema, ReportsUnknownFieldsAndValues) {
   AnyFact fact;
   EXPECT_FALSE(make_fact("perished", fact));
   ASSERT_TRUE(make_fact("died", fact));

@@ -31,14 +31,14 @@ TEST(FaultPlan, TheSameSeedDrawsTheSameAndAnotherDrawsOther) {
   EXPECT_GE(different, 15);
 }
 
-TEST(FaultPlan, WhatIsGivenStaysAndWhatIsOpenIsDrawnInItsRange) {
+TEST(FaultPlan, KeepsGivenValuesAndDrawsOpenOnesInRange) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const auto plan = open_plan(seed).drawn_for(5, 40);
     ASSERT_TRUE(plan);
     const std::vector<Fault>& faults = plan->faults;
     EXPECT_GE(*faults[0].rank, 0);
     EXPECT_LT(*faults[0].rank, 5);
-    // From a quarter of the calls on.
+    // The call is drawn from the last three quarters of the calls.
     EXPECT_GE(*faults[0].call, 10);
     EXPECT_LT(*faults[0].call, 40);
     EXPECT_EQ(faults[1].rank, 2);
@@ -50,7 +50,7 @@ TEST(FaultPlan, WhatIsGivenStaysAndWhatIsOpenIsDrawnInItsRange) {
   }
 }
 
-// What one fault draws does not move when the one before it is given in full.
+// The random values of one fault do not change when the fault before it is given in full.
 TEST(FaultPlan, FaultsDrawIndependently) {
   FaultPlan plan = open_plan(3);
   const auto before = plan.drawn_for(8);
@@ -60,7 +60,7 @@ TEST(FaultPlan, FaultsDrawIndependently) {
   EXPECT_EQ(before->faults[3], after->faults[3]);
 }
 
-// Two skips of one plan: were they drawn alike, each seed would name one rank twice.
+// A plan with two skips: with equal draws, each seed would name one rank twice.
 TEST(FaultPlan, FaultsOfOnePlanAreDrawnApart) {
   int apart = 0;
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
@@ -96,7 +96,7 @@ TEST(ChangedBy, EveryChangeDiffersFromEveryCall) {
           call.type = static_cast<DataType>(type);
           call.op = static_cast<RedOp>(op);
           call.root = 2;
-          call.count = op;  // 0, too
+          call.count = op;  // 0 is valid, too
           EXPECT_NE(changed_by(fault, call, 3), call) << text;
         }
       }

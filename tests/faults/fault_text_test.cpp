@@ -37,7 +37,7 @@ TEST(FaultText, KeysLandInTheirPlaces) {
   EXPECT_DOUBLE_EQ(slow->rate->value, 1e8);
 }
 
-TEST(FaultText, WhatIsWrittenIsReadBack) {
+TEST(FaultText, ReadsWhatItWrites) {
   for (const char* text :
        {"skip", "skip:rank=3,call=40", "skip:on=0:,rank=1", "add:on=world,times=0",
         "wrong_count:count=0", "wrong_type:type=half", "wrong_op:op=max",
@@ -59,7 +59,7 @@ TEST(FaultText, WhatIsWrittenIsReadBack) {
   }
 }
 
-TEST(FaultText, BadTextSaysWhatAndTheFix) {
+TEST(FaultText, ABadTextIsAnErrorWithTheFix) {
   struct Bad {
     const char* text;
     const char* what;

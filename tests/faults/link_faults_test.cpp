@@ -7,7 +7,7 @@
 namespace ringside {
 namespace {
 
-using Fate = LinkState::Fate;
+using Outcome = LinkState::Outcome;
 constexpr Nanoseconds kMs = std::chrono::milliseconds(1);
 
 LinkState state_of(const char* text) { return LinkState(*parse_fault(text)); }
@@ -30,38 +30,38 @@ TEST(LinkFaults, AFaultHitsItsEndsItsChannelAndItsCommunicator) {
   EXPECT_EQ(LinkFaults{}.find(0, 1, 0), nullptr);
 }
 
-// 100 bytes and 2 messages: the third message is the first that both have been reached for.
-TEST(LinkState, AFaultSetsInBehindItsBytesAndItsStep) {
+// After 100 bytes and 2 messages: only before the third message both limits have been reached.
+TEST(LinkState, AFaultStartsAfterItsBytesAndItsStep) {
   LinkState state = state_of("blackhole:after=100,step=2");
-  EXPECT_EQ(state.fate(), Fate::Delivered);
+  EXPECT_EQ(state.next_outcome(), Outcome::Delivered);
   state.sent(200_B, kMs);
-  EXPECT_EQ(state.fate(), Fate::Delivered);
+  EXPECT_EQ(state.next_outcome(), Outcome::Delivered);
   state.sent(1_B, kMs);
-  EXPECT_EQ(state.fate(), Fate::Lost);
+  EXPECT_EQ(state.next_outcome(), Outcome::Lost);
   state.sent(1_B, kMs);
-  EXPECT_EQ(state.fate(), Fate::Lost);
+  EXPECT_EQ(state.next_outcome(), Outcome::Lost);
 }
 
-TEST(LinkState, ADropLosesSoManyAndNoMore) {
+TEST(LinkState, ADropLosesExactlyItsNumberOfMessages) {
   LinkState state = state_of("drop:times=2,step=1");
   state.sent(1_B, kMs);
-  EXPECT_EQ(state.fate(), Fate::Lost);
+  EXPECT_EQ(state.next_outcome(), Outcome::Lost);
   state.sent(1_B, kMs);
-  EXPECT_EQ(state.fate(), Fate::Lost);
+  EXPECT_EQ(state.next_outcome(), Outcome::Lost);
   state.sent(1_B, kMs);
-  EXPECT_EQ(state.fate(), Fate::Delivered);
+  EXPECT_EQ(state.next_outcome(), Outcome::Delivered);
 }
 
 TEST(LinkState, ACutIsForEver) {
   LinkState state = state_of("cut_link");
-  EXPECT_EQ(state.fate(), Fate::Broken);
+  EXPECT_EQ(state.next_outcome(), Outcome::Broken);
 }
 
 TEST(LinkState, AStallEndsWhenItsTimeIsOverOrNever) {
   LinkState state = state_of("stall_link:by=5ms,step=1");
   EXPECT_TRUE(state.may_send(100 * kMs));
   state.sent(1_B, 100 * kMs);
-  EXPECT_FALSE(state.may_send(101 * kMs));  // from here on
+  EXPECT_FALSE(state.may_send(101 * kMs));  // blocked from here on
   EXPECT_FALSE(state.may_send(105 * kMs));
   EXPECT_TRUE(state.may_send(106 * kMs));
   LinkState never = state_of("stall_link");

@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
                : (std::filesystem::temp_directory_path() / fmt::format("hang_runs_{}", ::getpid()))
                      .string();
   int exact = 0;
-  int harmless = 0;  // jobs that ended well: the fault lay behind their last message
+  int harmless = 0;  // jobs that succeeded: the fault came after their last message
   int wrongly_named = 0;
   double slowest = 0;
   std::map<std::string, std::pair<int, int>> by_kind;

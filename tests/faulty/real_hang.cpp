@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kIterations = 6;
 
-/// What the plans are made of. Late and slow are omitted: such jobs end well.
+/// The kinds of faults that the plans contain. Late and slow are omitted, as such jobs finish.
 constexpr std::array kKinds{
     FaultKind::Skip,      FaultKind::Kill,    FaultKind::WrongCount,      FaultKind::Stall,
     FaultKind::Blackhole, FaultKind::Add,     FaultKind::WrongType,       FaultKind::Exit,
@@ -41,13 +41,13 @@ bool waits_for_all(const hangs::Step& step) {
   return !hangs::is_p2p(step.op) && !hangs::has_root(step.op);
 }
 
-/// Whether the fault makes a difference at that call.
+/// Returns whether the fault has an effect at that call.
 bool has_place(const hangs::Program& program, FaultKind kind,
                const std::vector<const hangs::Step*>& calls, std::size_t at) {
   const hangs::Step& step = *calls[at];
-  // A rank alone in its group blocks no other.
+  // A rank that is alone in its group blocks no other rank.
   if (program.groups[static_cast<std::size_t>(step.group)].ranks.size() < 2) return false;
-  // Small messages lie in the slots: a sender is not blocked, nor is the root of a broadcast.
+  // Small messages fit the slots: neither their sender nor the root of a broadcast is blocked.
   const bool waits = waits_for_all(step);
   switch (kind) {
     case FaultKind::Skip:
@@ -59,7 +59,7 @@ bool has_place(const hangs::Program& program, FaultKind kind,
     case FaultKind::WrongCollective:
       return !hangs::is_p2p(step.op);
     case FaultKind::Reorder:
-      // Calls that are alike can change places, and so can messages that lie in slots.
+      // Equal calls can be exchanged, and so can messages that fit the slots.
       return at + 1 < calls.size() && waits && waits_for_all(*calls[at + 1]) &&
              (step.group != calls[at + 1]->group || !hangs::agree(step, *calls[at + 1]));
     default:

@@ -1,4 +1,4 @@
-// Faults planted in real jobs of 8 ranks: the files that they leave show the culprits, and Python reads them, too.
+// Plants faults in real jobs of 8 ranks: the files that they leave show the culprits, and Python can read them.
 
 #include "tests/faulty/real_hang.h"
 
@@ -52,7 +52,7 @@ TEST_F(RealHangs, DumpsNameTheRankThatTheFaultWasPlantedIn) {
   }
 }
 
-// Ranks next to each other, and a whole host of four, of which no survivor can miss the inner two.
+// Neighbouring ranks, and a whole host of four, the inner two of which no survivor can miss.
 TEST_F(RealHangs, AllRanksThatDieTogetherAreNamed) {
   RealHang one;
   for (std::uint64_t seed = 1; one.workload != "data"; seed += 15) one = draw_real_hang(seed);
@@ -72,7 +72,7 @@ TEST_F(RealHangs, AllRanksThatDieTogetherAreNamed) {
   }
 }
 
-// It lives, and says that it has not come to the call.
+// The rank lives, and reports that it has not reached the call.
 TEST_F(RealHangs, ARankThatCatchesAnExceptionIsMissingAndNotDead) {
   std::uint64_t seed = 1;
   while (draw_real_hang(seed).plan.faults[0].kind != FaultKind::Throw) ++seed;

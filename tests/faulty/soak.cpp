@@ -30,13 +30,13 @@ namespace {
 std::atomic<int> wrong{0};
 std::atomic<int> calls{0}, broken{0}, parts{0}, unmade{0};
 
-/// What all ranks do in one round: drawn from its seed, so that they agree.
+/// The calls of all ranks in one round: drawn from its seed, so that all ranks agree on them.
 struct Round {
   std::uint64_t seed = 0;
   int nranks = 0;
   FaultPlan plan;
   int aborts = -1;     ///< the rank that aborts after some calls; -1: none
-  int calls_off = -1;  ///< the rank that calls off the making, at whatever moment; -1: none
+  int calls_off = -1;  ///< the rank that cancels the creation at a random moment; -1: none
 };
 
 Round draw_round(std::uint64_t seed, int nranks) {
@@ -65,7 +65,9 @@ Round draw_round(std::uint64_t seed, int nranks) {
   return round;
 }
 
-/// A few random calls; every rank draws the same. returns  the first error
+/// Makes a few random calls; every rank draws the same ones.
+///
+/// returns  the first error
 Status make_calls(runtime::Communicator& communicator, HostStream& stream, Random& random,
                   bool is_checked) {
   const int n = communicator.nranks();

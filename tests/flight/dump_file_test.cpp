@@ -45,7 +45,7 @@ class DumpFile : public testing::Test {
   FlightDump dump_;
 };
 
-TEST_F(DumpFile, ItLiesUnderItsPrefixAndRankAndIsWhole) {
+TEST_F(DumpFile, IsWrittenCompletelyUnderItsPrefixAndRank) {
   const auto path = write_dump(dump_, settings_, 3, folder_ + "/spare");
   ASSERT_TRUE(path) << path.error().message;
   EXPECT_EQ(*path, folder_ + "/trace_rank_3.json");
@@ -55,8 +55,8 @@ TEST_F(DumpFile, ItLiesUnderItsPrefixAndRankAndIsWhole) {
   EXPECT_EQ(files_in(folder_), 1);
 }
 
-// Before it has its name a dump is written to another file. An attacker that can guess that one's name, in a folder for all, makes a
-// link of it to a file that only this user can write.
+// A dump is written to another file before it gets its name. In a folder that all users share, an attacker who guesses
+// that file's name makes it a link to a file that only this user can write.
 TEST_F(DumpFile, DoesNotFollowAPlantedLink) {
   const std::string victim = folder_ + "/spare/victim";
   std::ofstream(victim) << "precious";

@@ -50,7 +50,7 @@ TEST(FlightRecorder, ACallGoesFromScheduledToCompletedAndOneThatFailsIsRetiredAl
   ASSERT_EQ(dump.entries.size(), 2U);
   EXPECT_STREQ(dump.entries[0].state, "completed");
   EXPECT_TRUE(dump.entries[0].is_retired);
-  // Without timing it is the dump that notices the end.
+  // Without timing, the dump notices the end.
   EXPECT_GT(*dump.entries[0].completed_ns, dump.entries[0].created_ns);
   EXPECT_FALSE(dump.entries[1].completed_ns);
   EXPECT_STREQ(dump.entries[1].state, "scheduled");
@@ -110,7 +110,8 @@ TEST(FlightRecorder, StartsAreKnownWithTimingAlone) {
   EXPECT_EQ(dump.status[0].started, 1);
 }
 
-// A program that lingers after an error is asked why it stopped, not what its broken communicators look like now.
+// A program that continues after an error is asked why it stopped, not about the present state of its broken
+// communicators.
 TEST(FlightRecorder, AfterAFailureASnapshotIsOfThatMomentUntilAnotherCallBegins) {
   FlightRecorder recorder(settings_with(8), 0);
   FlightRecorder::Group& group = join(recorder);
@@ -130,15 +131,15 @@ TEST(FlightRecorder, AfterAFailureASnapshotIsOfThatMomentUntilAnotherCallBegins)
   EXPECT_EQ(dump.entries.size(), 2U);
 }
 
-// 10 calls in a ring of 4: the last four, and the status knows of all.
-TEST(FlightRecorder, TheRingKeepsTheLastAndNumbersGoOn) {
+// 10 calls in a ring of 4: the last four remain, and the status counts all.
+TEST(FlightRecorder, KeepsTheLastEntriesAndCountsOn) {
   FlightRecorder recorder(settings_with(4), 0);
   FlightRecorder::Group& group = join(recorder);
   std::vector<FlightRecorder::Ticket> tickets;
   for (int i = 0; i < 10; ++i) {
     tickets.push_back(recorder.begin(group, all_reduce(i), Nanoseconds{i}));
   }
-  // The one that has been overwritten changes nothing.
+  // Ending the call that has been overwritten changes nothing.
   recorder.end(tickets[2], true, Nanoseconds{50});
   const FlightDump dump = recorder.snapshot();
   ASSERT_EQ(dump.entries.size(), 4U);
@@ -189,7 +190,8 @@ TEST(FlightRecorder, ProgressNamesRanksOfTheJob) {
   EXPECT_EQ(json["ringside"]["progress"][0]["bytes"], 64);
 }
 
-// Several threads record while another one looks: what it sees is whole. For the thread sanitizer.
+// Several threads record while another one reads: the entries that it reads are complete. Meant for the thread
+// sanitizer.
 TEST(FlightRecorder, ADumpOfARingThatTurnsHoldsNoHalfEntry) {
   FlightSettings settings = settings_with(16);
   settings.has_timing = true;
@@ -246,7 +248,7 @@ TEST_F(WrittenDumps, AFailureIsWrittenOnceAndTheOthersAreAskedOnce) {
   EXPECT_EQ(asked, 1);
   const nlohmann::json dump = read(2);
   EXPECT_EQ(dump["ringside"]["reason"], "the first");
-  EXPECT_EQ(dump["entries"].size(), 1U);  // as it was when it failed
+  EXPECT_EQ(dump["entries"].size(), 1U);  // as it was at the failure
 }
 
 TEST_F(WrittenDumps, OneThatHasLeftAsksNoRank) {
@@ -258,7 +260,7 @@ TEST_F(WrittenDumps, OneThatHasLeftAsksNoRank) {
   EXPECT_EQ(asked, 0);
 }
 
-TEST_F(WrittenDumps, WhatWasAskedForIsWrittenBeforeTheEnd) {
+TEST_F(WrittenDumps, WritesRequestedDumpsBeforeTheEnd) {
   {
     FlightRecorder recorder(settings_, 2);
     join(recorder);
@@ -267,7 +269,7 @@ TEST_F(WrittenDumps, WhatWasAskedForIsWrittenBeforeTheEnd) {
   EXPECT_EQ(read(2)["ringside"]["reason"], "the last lines");
 }
 
-TEST_F(WrittenDumps, NothingIsWrittenUnlessRequested) {
+TEST_F(WrittenDumps, WritesNoDumpUnlessRequested) {
   settings_.dumps_on_failure = false;
   {
     FlightRecorder recorder(settings_, 2);
@@ -296,7 +298,7 @@ TEST_F(WrittenDumps, AWordInThePipeWritesADumpAndThePipeGoesWithTheRecorder) {
   EXPECT_FALSE(fs::exists(pipe));
 }
 
-/// A call that begins and never ends, with connections that carry what `messages` says.
+/// Makes a call that begins and never ends, with connections that have the progress in `messages`.
 void never_end(FlightRecorder& recorder, std::atomic<std::uint64_t>& messages) {
   FlightRecorder::Group& group =
       recorder.join({"0", "default_pg", {4, 5}, 1, std::chrono::milliseconds(1)},
@@ -337,7 +339,7 @@ TEST_F(StuckThreads, AreNotReportedWithProgressOrWithoutTheCheck) {
   }
 }
 
-TEST_F(WrittenDumps, ASignalWritesADumpAndTheJobGoesOn) {
+TEST_F(WrittenDumps, ASignalWritesADumpAndTheJobContinues) {
   {
     FlightRecorder recorder(settings_, 7);
     FlightRecorder::Group& group = join(recorder);
@@ -354,7 +356,7 @@ TEST_F(WrittenDumps, ASignalWritesADumpAndTheJobGoesOn) {
       EXPECT_EQ(read(7)["ringside"]["reason"], "SIGUSR1");
     }
   }
-  // The next recorder finds the signal as it was.
+  // The next recorder finds the signal's handler as it was.
   struct sigaction now {};
   ASSERT_EQ(::sigaction(SIGUSR1, nullptr, &now), 0);
   EXPECT_EQ(now.sa_handler, SIG_DFL);

@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-TEST(FlightSettings, WithoutVariablesCallsAreKeptAndNothingIsWritten) {
+TEST(FlightSettings, ByDefaultCallsAreRecordedAndNoDumpIsWritten) {
   const auto settings = flight_settings(environment_of({}));
   ASSERT_TRUE(settings);
   EXPECT_EQ(settings->capacity, 2000U);
@@ -40,7 +40,7 @@ TEST(FlightSettings, BothNamesCountAndTheNewerGoesFirst) {
   EXPECT_TRUE(both->dumps_on_failure);
 }
 
-TEST(FlightSettings, WhatIsNoNumberAndNeitherYesNorNoIsNamed) {
+TEST(FlightSettings, NamesInvalidNumbersAndFlags) {
   const auto size = flight_settings(environment_of({{"TORCH_FR_BUFFER_SIZE", "many"}}));
   ASSERT_FALSE(size);
   EXPECT_NE(size.error().message.find("TORCH_FR_BUFFER_SIZE"), std::string::npos);
@@ -49,7 +49,7 @@ TEST(FlightSettings, WhatIsNoNumberAndNeitherYesNorNoIsNamed) {
   EXPECT_NE(flag.error().message.find("TORCH_NCCL_ENABLE_TIMING=maybe"), std::string::npos);
 }
 
-TEST(FlightSettings, WithoutErrorHandlingNothingEndsAtItsTimeoutUnlessSomebodyWaits) {
+TEST(FlightSettings, WithoutErrorHandlingOnlyAwaitedCallsTimeOut) {
   const auto ends = [](const std::map<std::string, std::string>& table) {
     const auto settings = flight_settings(environment_of(table));
     return settings && settings->ends_at_timeout;
@@ -63,7 +63,7 @@ TEST(FlightSettings, WithoutErrorHandlingNothingEndsAtItsTimeoutUnlessSomebodyWa
   EXPECT_FALSE(flight_settings(environment_of({{"TORCH_NCCL_ASYNC_ERROR_HANDLING", "4"}})));
 }
 
-TEST(FlightSettings, TheMonitorsHeartbeatAndTheReportOfLaggingRanksAreTakenOver) {
+TEST(FlightSettings, ReadsTheMonitorsHeartbeatAndTheDesyncReport) {
   EXPECT_EQ(flight_settings(environment_of({}))->heartbeat, std::chrono::seconds(480));
   EXPECT_FALSE(flight_settings(environment_of({}))->reports_desync);
   const auto settings = flight_settings(environment_of(

@@ -1,5 +1,5 @@
-// What attach reads from the processes of a job: a RAS service, a control plane over HTTP, a TCPStore, a debugger. The first byte
-// chooses which; the rest is all that the peer sends before it closes.
+// Feeds what attach reads from the processes of a job: a RAS service, a control plane over HTTP, a TCPStore. The first
+// byte chooses one of them; the rest is all that the peer sends before it closes the connection.
 
 #include <sys/socket.h>
 
@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   UniqueFd mine(ends[0]);
   UniqueFd peer(ends[1]);
-  // The kernel keeps what fits into the socket; the peer has closed its side before anything is read.
+  // The kernel keeps what fits the socket; the peer has closed its side before anything is read.
   static_cast<void>(send_some(peer.get(), std::as_bytes(std::span(data + 1, size - 1))));
   ::shutdown(peer.get(), SHUT_WR);
   const Patience patience(deadline_in(std::chrono::milliseconds(200)));

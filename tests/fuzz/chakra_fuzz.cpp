@@ -6,8 +6,8 @@
 #include "study/interchange/chakra_import.h"
 #include "study/interchange/import.h"
 
-/// A Chakra trace from a stranger, on its own or as both ranks of a job: refused with its place, or calls that a scenario
-/// can hold.
+/// Feeds a Chakra trace from a stranger, alone or as both ranks of a job: it is refused with the place of the error,
+/// or read as calls that a scenario can hold.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside;
   const std::string bytes(data, data + size);

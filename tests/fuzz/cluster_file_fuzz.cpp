@@ -5,7 +5,8 @@
 #include "sim/fabric/cluster_file.h"
 #include "sim/fabric/kinds.h"
 
-/// A cluster from a stranger: refused with its place and the fix, or a fabric whose ways are made of its links.
+/// Feeds a cluster file from a stranger: it is refused with the place of the error and the fix, or read as a fabric
+/// whose paths consist of its links.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside;
   const auto check = [](const Error& error) {

@@ -1,5 +1,5 @@
-// A plan of faults, as a file or as one line: whatever it holds, it is refused or read, and what is read is
-// written and read back alike.
+// Feeds a plan of faults, as a file or as one line: it is refused or read, and a plan that was read is the same after
+// writing and reading it again.
 
 #include <cstddef>
 #include <cstdint>

@@ -9,7 +9,7 @@ namespace {
 
 using namespace ringside;
 
-/// Two GPUs and a NIC on one CPU, in a job with ranks elsewhere.
+/// Returns two GPUs and a NIC on one CPU, in a job with ranks elsewhere.
 System small_system() {
   HostCpu cpu{.numa = 0, .arch = "x86_64", .vendor = "AuthenticAMD", .family = 175, .model = 1};
   for (int dev = 0; dev < 2; ++dev) {
@@ -27,8 +27,8 @@ System small_system() {
 
 }  // namespace
 
-/// Graphs from a stranger: refused with their line, or taken as they are: a node that uses them can be
-/// reported on, and they print as XML that reads back the same.
+/// Feeds graphs from a stranger: they are refused with the line of the error, or accepted: a node that uses them can
+/// be reported on, and they are printed as XML that reads back the same.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const System kSystem = small_system();
   const std::string text(data, data + size);

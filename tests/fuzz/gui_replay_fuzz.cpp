@@ -6,7 +6,8 @@
 #include "tests/fuzz/vouched.h"
 #include "tests/gui/any_trace.h"
 
-/// What the window reads from strangers: traces, as they are and with every frame vouched for; and lessons.
+/// Feeds files that the window reads from strangers: traces, once unchanged and once with the checksum of every frame
+/// corrected, and lessons.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside;
   static_cast<void>(gui::parse_lesson(std::string(data, data + size), "fuzz.yaml"));

@@ -19,8 +19,9 @@ void judge(const ringside::hang::Names& names, const std::vector<ringside::hang:
 
 }  // namespace
 
-/// A dump from a stranger, pickle or JSON, a list of calls, or a report of ncclras: read, aligned and judged, it must neither
-/// crash nor grow. The same dump is used for two ranks, so that comparing them is tried too.
+/// Feeds a dump from a stranger, pickle or JSON, a list of calls, or a report of ncclras. Reading, aligning and
+/// judging it must neither crash nor exhaust memory. The same dump is used for two ranks, so that they are also
+/// compared.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside::hang;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);

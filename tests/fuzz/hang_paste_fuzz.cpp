@@ -7,8 +7,8 @@
 #include "diag/hangdetect/readers/process_stacks.h"
 #include "diag/hangdetect/verdict/decide.h"
 
-/// What a stranger pasted, of any kind: put in order, read for lines and stacks, and judged, it must neither crash nor
-/// grow.
+/// Feeds arbitrary text as a stranger may paste it. Ordering it, reading its lines and stacks, and the verdict must
+/// neither crash nor exhaust memory.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside::hang;
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -5,8 +5,8 @@
 #include "harness/hangs/outline.h"
 #include "harness/hangs/program.h"
 
-/// A program of groups and calls from a stranger: refused with its place and the fix, or one whose
-/// every call is of a group that the rank is in.
+/// Feeds a program of groups and calls from a stranger: it is refused with the place of the error and the fix, or
+/// every call belongs to a group that the rank is in.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside::hangs;
   const auto outline = parse_outline(std::string(data, data + size), "program.yaml");

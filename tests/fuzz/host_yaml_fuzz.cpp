@@ -5,8 +5,8 @@
 #include "engine/topology/sources/host_yaml.h"
 #include "engine/topology/sources/nccl_xml.h"
 
-/// A host in our own YAML from a stranger: refused with its place and the fix, or one that prints as an
-/// XML which NCCL's grammar takes.
+/// Feeds a host in our own YAML from a stranger: it is refused with the place of the error and the fix, or printed as
+/// XML that conforms to NCCL's grammar.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside;
   const auto described = parse_host_yaml(std::string(data, data + size), "host.yaml");

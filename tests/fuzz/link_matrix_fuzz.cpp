@@ -5,7 +5,7 @@
 #include "diag/audit/link_matrix.h"
 #include "diag/audit/shard.h"
 
-/// Lines as they come: whatever they are, each row of a matrix has a cell for each column.
+/// Feeds arbitrary lines: each row of a matrix has a cell for each column.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside::audit;
   constexpr std::size_t kMost = 16 << 10;

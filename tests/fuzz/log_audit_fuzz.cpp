@@ -6,13 +6,13 @@
 #include "diag/audit/cost.h"
 #include "diag/report/audit_report.h"
 
-/// A whole log, judged and reported: whatever it says, each finding has a name and quotes lines of it.
+/// Feeds a whole log to the audit and the report: each finding has a name and quotes lines of the log.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside::audit;
   constexpr std::size_t kMost = 64 << 10;
   if (size > kMost) return 0;
   Audit audit = audit_text({reinterpret_cast<const char*>(data), size});
-  // Hosts as a damaged dump has them: the model answers, or says why it does not.
+  // Hosts as a damaged dump contains them: the model answers, or returns the reason why it cannot.
   const auto costs = add_costs(audit, "");
   RINGSIDE_ASSERT(costs || !costs.error().message.empty(), "an error without words");
   for (const Finding& finding : audit.findings) {

@@ -16,7 +16,7 @@ bool is_within(std::string_view part, std::string_view whole) {
          (part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size());
 }
 
-/// Records come in order, and their texts lie within their lines.
+/// Checks that records come in order and that their texts lie within their lines.
 class Checker : public RecordSink {
  public:
   void take(std::span<const Record> records, const SpeakerTable& speakers) override {
@@ -42,7 +42,7 @@ class Checker : public RecordSink {
   [[nodiscard]] unsigned sum() const { return sum_; }
 
  private:
-  /// Text that need not lie in its line: the address sanitizer sees whether it is still there.
+  /// Reads a text that need not lie in its line: the address sanitizer detects whether it is still valid.
   void read(std::string_view text) {
     for (const char c : text) sum_ += static_cast<unsigned char>(c);
   }
@@ -64,7 +64,7 @@ class Checker : public RecordSink {
 }  // namespace
 }  // namespace ringside::logs
 
-/// A log from a stranger: whatever is in it, every line has its place and every record its text.
+/// Feeds a log from a stranger: every line has its place, and every record its text.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside::logs;
   Checker checker;

@@ -6,7 +6,7 @@
 #include "diag/logparse/torch_prefix.h"
 #include "diag/logparse/wrappers.h"
 
-/// The prefix grammar on its own: what it takes lies within the line.
+/// Feeds the prefix grammar alone: a prefix that it accepts lies within the line.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside::logs;
   const std::string line(data, data + size);

@@ -6,7 +6,7 @@
 #include "diag/logparse/parsers.h"
 #include "diag/logparse/topo_records.h"
 
-/// Each parser on the same text: one that does not know it leaves the record alone.
+/// Feeds the same text to each parser: a parser that does not know it leaves the record unchanged.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside::logs;
   const std::string text(data, data + size);

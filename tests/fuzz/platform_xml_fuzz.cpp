@@ -5,7 +5,8 @@
 #include "sim/fabric/kinds.h"
 #include "sim/fabric/platform.h"
 
-/// A SimGrid platform from a stranger: refused with its place and the fix, or hosts whose ways are made of its links.
+/// Feeds a SimGrid platform from a stranger: it is refused with the place of the error and the fix, or read as hosts
+/// whose paths consist of its links.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside;
   const auto check = [](const Error& error) {
@@ -30,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const Fabric& made = **fabric;
-  constexpr int kFew = 64;  // a shape looks at the ways of all hosts
+  constexpr int kFew = 64;  // a shape examines the paths of all hosts
   if (hosts <= kFew) {
     RINGSIDE_ASSERT(made.shape().bisection.value >= 0, "{}", made.shape().bisection.value);
   }

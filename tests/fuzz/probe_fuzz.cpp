@@ -1,5 +1,5 @@
-// What probe reads that others have written: another rank's report of its host, and a firewall's rules as its tools list
-// them. The first byte chooses which.
+// Feeds what probe reads that others have written: another rank's report of its host, and a firewall's rules as its
+// tools list them. The first byte chooses one of them.
 
 #include <cstddef>
 #include <cstdint>

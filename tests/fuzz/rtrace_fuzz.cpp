@@ -18,9 +18,9 @@
 #include "trace/sink.h"
 #include "trace/statistics.h"
 
-/// An .rtrace file from a stranger: opened, counted, exported and replayed, it must neither crash nor grow. A
-/// fuzzer cannot guess checksums, so the input is tried twice: as it is, and with every frame that it
-/// holds made to vouch for what follows.
+/// Feeds an .rtrace file from a stranger: opening, counting, exporting and replaying it must neither crash nor exhaust
+/// memory. A fuzzer cannot guess checksums, so the input is tried twice: unchanged, and with the checksum of every
+/// frame corrected.
 namespace {
 
 class Nowhere : public std::streambuf {
@@ -28,7 +28,7 @@ class Nowhere : public std::streambuf {
   std::streamsize xsputn(const char*, std::streamsize count) override { return count; }
 };
 
-/// Each lane whole, at the coarsest and the finest, and each of its events with those joined to it.
+/// Reads each lane as a whole, at the coarsest and the finest zoom, and each of its events with those connected to it.
 void replay_all(const ringside::TraceFile& file) {
   using namespace ringside;
   const auto replay = Replay::make(file);
@@ -48,7 +48,7 @@ void replay_all(const ringside::TraceFile& file) {
   }
 }
 
-/// What another host saw of ranks 0 and 1: two chunks each way.
+/// Returns what another host recorded of ranks 0 and 1: two chunks in each direction.
 std::vector<std::byte> other_host() {
   using namespace ringside;
   TraceMemorySink sink;
@@ -70,7 +70,7 @@ std::vector<std::byte> other_host() {
   return sink.bytes();
 }
 
-/// Merged with another host's trace, before and behind it: what comes out is a whole trace.
+/// Merges it with another host's trace, before and after it: the result is a complete trace.
 void merge_all(const ringside::TraceFile& file) {
   using namespace ringside;
   static const std::vector<std::byte> bytes = other_host();

@@ -6,7 +6,8 @@
 #include "harness/scenario/plan_faults.h"
 #include "harness/scenario/scenario.h"
 
-/// A scenario from a stranger: refused with its place and the fix, or a job that can be played to its end.
+/// Feeds a scenario from a stranger: it is refused with the place of the error and the fix, or read as a job that can
+/// be played to its end.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside;
   const auto scenario = parse_scenario(std::string(data, data + size), "s.yaml");

@@ -6,10 +6,10 @@
 
 #include "sim/wire.h"
 
-/// A message between simulate() and its worker: whatever comes is decoded or refused. What is decoded can be
-/// sent again, and means the same.
+/// Feeds a message between simulate() and its worker: it is decoded or refused. A decoded message can be sent again
+/// with the same meaning.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // The length is the frame's business: it is made to fit.
+  // The frame checks the length, so it is set to fit.
   const auto length = static_cast<std::uint32_t>(size);
   std::vector<std::byte> bytes(sizeof length + size);
   std::memcpy(bytes.data(), &length, sizeof length);

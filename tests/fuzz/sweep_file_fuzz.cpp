@@ -4,7 +4,8 @@
 #include "base/assert.h"
 #include "study/sweep/sweep_points.h"
 
-/// A sweep from a stranger: refused with its place and the fix, or a grid whose points are all distinct.
+/// Feeds a sweep from a stranger: it is refused with the place of the error and the fix, or read as a grid whose
+/// points are all distinct.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside::study;
   const auto sweep = parse_sweep(std::string(data, data + size), "s.yaml");
@@ -14,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     RINGSIDE_ASSERT(!sweep.error().help.empty(), "no fix: {}", sweep.error().message);
     return 0;
   }
-  // What a cluster is called is a word of --on, which may name any file: other targets read these.
+  // A cluster's name is an argument of --on and may name any file; other fuzz targets read those files.
   Sweep own = *sweep;
   for (SweepCluster& cluster : own.clusters) {
     cluster.on = "one-gpu-one-nic";

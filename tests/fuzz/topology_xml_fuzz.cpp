@@ -5,8 +5,8 @@
 #include "engine/topology/paths/system.h"
 #include "engine/topology/sources/nccl_xml.h"
 
-/// A topology from a stranger: refused with its line, or a host that prints as XML, reads back the
-/// same, and makes systems (or says why not) alone and as half of an NVLink domain.
+/// Feeds a topology from a stranger: it is refused with the line of the error, or read as a host that is printed as
+/// XML, reads back the same, and forms systems (or returns the reason why not) alone and as half of an NVLink domain.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside;
   const std::string text(data, data + size);

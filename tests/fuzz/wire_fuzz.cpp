@@ -1,6 +1,6 @@
-// Whatever a stranger can send to a port of ours, or hand a person as an id: the handshake from both
-// sides, preambles, frames, lines, hellos, messages, the text forms of addresses and ids. The first
-// byte chooses which.
+// Feeds all that a stranger can send to a port of ours or give to a person as an id: the handshake of both sides,
+// preambles, frames, lines, hellos, messages, and the text forms of addresses and ids. The first byte chooses one of
+// them.
 
 #include <algorithm>
 #include <array>
@@ -25,7 +25,7 @@
 namespace ringside {
 namespace {
 
-/// No peer without the secret is let in, however the bytes are cut.
+/// A peer without the secret is never accepted, however the bytes are split.
 void shake(HandshakeRole role, std::span<const std::byte> bytes, std::size_t piece) {
   Handshake handshake(role, Secret{});
   while (!bytes.empty() && handshake.wanted() > 0) {
@@ -50,7 +50,7 @@ void read_frames(std::span<const std::byte> bytes) {
   }
 }
 
-/// Lines that are taken are those that the data make, but for the rest of the last line.
+/// Accepted lines are those that the data make, except for the rest of the last line.
 void read_lines(Protocol protocol, std::span<const std::byte> bytes) {
   constexpr std::uint64_t kStep = 0x0102;
   alignas(8) std::array<std::byte, 4096> wire{};
@@ -67,7 +67,7 @@ void read_lines(Protocol protocol, std::span<const std::byte> bytes) {
   RINGSIDE_ASSERT(unpacked && std::ranges::equal(*unpacked, *data), "lines change their data");
 }
 
-/// Only one preamble is taken as ours.
+/// Only one preamble is accepted as ours.
 void read_preamble(std::span<const std::byte> bytes) {
   if (bytes.size() < kPreamble) return;
   const ConnectionShape shape{Protocol::LL, Bytes{4096}};
@@ -77,7 +77,7 @@ void read_preamble(std::span<const std::byte> bytes) {
   }
 }
 
-/// What an RDMA end is taken to have said is said again alike.
+/// A message of an RDMA end that was parsed is written as the same message again.
 void read_rdma(std::span<const std::byte> bytes) {
   const ConnectionShape shape{Protocol::LL, Bytes{4096}};
   // A peer that has come this far knows the shape.
@@ -91,7 +91,7 @@ void read_rdma(std::span<const std::byte> bytes) {
   static_cast<void>(parse_rdma_answer(bytes));
 }
 
-/// A part of a slot, as several sockets carry it, lies within the slot.
+/// The parts of a slot that several sockets carry lie within the slot.
 void read_part(std::span<const std::byte> bytes) {
   if (bytes.size() < PartMark::kSize) return;
   constexpr Bytes kLongest{1 << 18};
@@ -104,7 +104,7 @@ void read_part(std::span<const std::byte> bytes) {
   RINGSIDE_ASSERT(std::ranges::equal(mark->wire(), wire), "a part has two forms");
 }
 
-/// What transports send to all ranks about themselves.
+/// Reads what transports send to all ranks about themselves.
 void read_addresses(std::string_view text) {
   const SocketCounts counts = parse_socket_counts(text);
   RINGSIDE_ASSERT(counts.sockets() >= 1 && counts.sockets() <= SocketCounts::kMostSockets,
@@ -115,7 +115,7 @@ void read_addresses(std::string_view text) {
   RINGSIDE_ASSERT(text.starts_with(rdma_kind_of(text)), "another kind");
 }
 
-/// What is read as a message is written as the same bytes.
+/// Bytes that are read as a message are written as the same bytes.
 template <typename Parse>
 void read_message(std::span<const std::byte> bytes, const Parse& parse) {
   const auto message = parse(bytes);
@@ -123,7 +123,7 @@ void read_message(std::span<const std::byte> bytes, const Parse& parse) {
   RINGSIDE_ASSERT(std::ranges::equal(to_bytes(*message), bytes), "a message has two forms");
 }
 
-/// What is read as a value is written as a text that is read as the same value.
+/// Text that is read as a value is written as a text that is read as the same value.
 template <typename Parse>
 void read_text(std::string_view text, const Parse& parse) {
   const auto value = parse(text);

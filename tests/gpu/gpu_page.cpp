@@ -34,10 +34,10 @@ struct Table {
   int nranks;
   DataType type;
   std::vector<Bytes> sizes;
-  CallWishes wishes = {};
+  CallSettings settings = {};
 };
 
-/// A target for one H200: of an all-reduce of float32.
+/// A target for one H200: for an all-reduce of float32.
 struct Bar {
   int nranks;
   Bytes bytes;
@@ -50,7 +50,8 @@ constexpr Bar kInGraph{2, 8_B, "8 B all-reduce of 2 ranks in a graph", "under 10
 constexpr const Bar* kBars[] = {&kOfCopies, &kInGraph};
 
 constexpr Nanoseconds kTimeout = std::chrono::seconds(20);
-/// Seconds of one size, or of one way between processes: each holds more than one wait that ends by its time-out.
+/// Seconds for one size, or for one place of slots between processes: each includes more than one wait that ends by
+/// its time-out.
 constexpr unsigned kMostOfPart = 30;
 
 std::vector<Bytes> powers(int from, int to, int step) {
@@ -61,7 +62,7 @@ std::vector<Bytes> powers(int from, int to, int step) {
 
 const Bar* bar_of(const Table& table, Bytes bytes) {
   if (table.collective != Collective::AllReduce || table.type != DataType::Float32 ||
-      table.wishes.protocol) {
+      table.settings.protocol) {
     return nullptr;
   }
   for (const Bar* const bar : kBars) {
@@ -70,7 +71,7 @@ const Bar* bar_of(const Table& table, Bytes bytes) {
   return nullptr;
 }
 
-/// Tables and sizes that a bar belongs to come first, since what comes late may find no time left.
+/// Tables and sizes with a target come first, since the time may not suffice for later ones.
 std::vector<Table> tables() {
   std::vector<Table> all;
   for (const int nranks : {4, 2, 8}) {
@@ -98,7 +99,7 @@ std::vector<Table> tables() {
 
 double in_mb(Bytes bytes) { return static_cast<double>(bytes.value) * 1e-6; }
 
-/// Text that a cell of a table can hold.
+/// Returns the text without characters that would break a cell of a table.
 std::string cell_of(std::string text) {
   std::ranges::replace_if(
       text, [](char letter) { return letter == '|' || letter == '\n'; }, ' ');
@@ -130,7 +131,7 @@ void write_row(std::FILE* bars, const Bar* bar, const GpuBench& bench, const Gpu
   }
 }
 
-/// Measures the sizes of a table from one on, in this process.
+/// Measures the sizes of a table from `first` on, in this process.
 Status measure(const Table& table, std::size_t first, std::FILE* bars,
                const std::function<void()>& done) {
   RINGSIDE_TRY(const std::unique_ptr<Gpu> gpu, Gpu::open());
@@ -139,7 +140,7 @@ Status measure(const Table& table, std::size_t first, std::FILE* bars,
   options.type = table.type;
   options.sizes.assign(table.sizes.begin() + static_cast<std::ptrdiff_t>(first), table.sizes.end());
   std::int64_t wrong = 0;
-  RINGSIDE_TRY(const GpuBench bench, run_gpu_bench(*gpu, table.nranks, options, table.wishes,
+  RINGSIDE_TRY(const GpuBench bench, run_gpu_bench(*gpu, table.nranks, options, table.settings,
                                                    kTimeout, nullptr, [&](const GpuBench& now) {
                                                      const GpuBenchRow& row = now.rows.back();
                                                      write_row(bars, bar_of(table, row.bytes), now,
@@ -155,12 +156,13 @@ Status measure(const Table& table, std::size_t first, std::FILE* bars,
   return Error{ErrorCode::Corrupt, fmt::format("{} wrong elements", wrong)};
 }
 
-/// Prints a table. A size that fails leaves the others.
-/// returns  whether all is well
+/// Prints a table. The other sizes are measured even if one fails.
+///
+/// returns  whether all succeeded
 bool print(const Table& table, std::FILE* bars) {
   std::printf("\n## %s of %s, %d ranks%s%s\n\n", to_string(table.collective), to_string(table.type),
-              table.nranks, table.wishes.protocol ? ", " : "",
-              table.wishes.protocol ? to_string(*table.wishes.protocol) : "");
+              table.nranks, table.settings.protocol ? ", " : "",
+              table.settings.protocol ? to_string(*table.settings.protocol) : "");
   std::printf(
       "| bytes | algorithm | protocol | channels | time (us) | graph (us) | busbw (GB/s) | loads, "
       "stores (MB) | "
@@ -186,26 +188,28 @@ bool print(const Table& table, std::FILE* bars) {
       on_failure);
 }
 
-/// Where slots lie between processes, and what chooses that. The ranks read the variable when they have been forked.
+/// The place of the slots between processes, and the variable that selects it. The ranks read the variable after they
+/// have been forked.
 struct ProcessWay {
   const char* name;
   const char* variable = nullptr;
   const char* value = nullptr;
   const char* transport = nullptr;
-  CallWishes wishes = {};
+  CallSettings settings = {};
 };
 constexpr ProcessWay kProcessWays[] = {
     {.name = "GPU memory by cuMem", .variable = "NCCL_CUMEM_ENABLE", .value = "1"},
     {.name = "GPU memory by CUDA IPC", .variable = "NCCL_CUMEM_ENABLE", .value = "0"},
     {.name = "pages of the host", .variable = "NCCL_P2P_DISABLE", .value = "1"},
-    // By the NVSwitch where there is one, else modelled: the table says which.
-    {.name = "nvls", .wishes = {.algorithm = Algorithm::Nvls}},
+    // Runs by the NVSwitch if there is one, and is modelled otherwise: the table says which.
+    {.name = "nvls", .settings = {.algorithm = Algorithm::Nvls}},
     {.name = "a proxy and tcp", .transport = "tcp"}};
 
-/// Ranks that are processes, each with kernels of its own; rank 0 prints.
-/// gpu  what make_executor opens, in each rank's process
+/// Runs ranks that are processes, each with kernels of its own; rank 0 prints.
+///
+/// gpu  the GPU that make_executor opens in each rank's process
 Result<int> print_job(std::unique_ptr<Gpu>& gpu, ExecutorMaker make_executor,
-                      const CallWishes& wishes = {}) {
+                      const CallSettings& settings = {}) {
   JobOptions job;
   job.local_ranks = 2;
   job.communicator.op_timeout = Seconds{10};
@@ -214,7 +218,7 @@ Result<int> print_job(std::unique_ptr<Gpu>& gpu, ExecutorMaker make_executor,
     BenchOptions options;
     options.sizes = {8_B, 64_KiB, 16_MiB};
     options.device = &gpu->memory();
-    rank.communicator.set_wishes(wishes);
+    rank.communicator.set_settings(settings);
     const bool is_nccl = rank.communicator.transport() == "nccl";
     int status = 0;
     const auto on_row = [&](const BenchRow& row) {
@@ -239,7 +243,7 @@ void print_heading(const char* way) {
   std::fflush(stdout);
 }
 
-/// errors  of the job, but none where this host has no such way
+/// errors  those of the job; none if this host does not support the place
 Status measure(const ProcessWay& way) {
   std::unique_ptr<Gpu> gpu;
   const Transport* transport = nullptr;
@@ -248,7 +252,7 @@ Status measure(const ProcessWay& way) {
   }
   if (way.variable != nullptr) ::setenv(way.variable, way.value, 1);
   print_heading(way.name);
-  const auto status = print_job(gpu, gpu_process_executor(gpu, transport), way.wishes);
+  const auto status = print_job(gpu, gpu_process_executor(gpu, transport), way.settings);
   if (way.variable != nullptr) ::unsetenv(way.variable);
   if (status) {
     if (*status == 0) return {};
@@ -259,7 +263,7 @@ Status measure(const ProcessWay& way) {
   return {};
 }
 
-/// returns  whether all is well. A way that fails leaves the others
+/// returns  whether all succeeded; the others are measured even if one fails
 bool print_processes() {
   constexpr int kCount = std::size(kProcessWays);
   return run_in_parts(
@@ -313,7 +317,7 @@ Result<int> print_facts() {
 
 int main(int argc, char** argv) {
   using namespace ringside;
-  // All of them but the facts fork, so nothing in this process may have met the GPU.
+  // All modes except the facts fork, so this process must not have used the GPU.
   const std::string_view what = argc == 2 ? argv[1] : "";
   Result<int> status = 0;
   if (what == "--processes") {

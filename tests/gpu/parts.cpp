@@ -19,7 +19,7 @@ namespace {
 
 /// What the forked process reports to its parent.
 struct Progress {
-  int done = 0;         ///< parts
+  int done = 0;         ///< number of finished parts
   char why[1000] = {};  ///< the Error that ended it; empty: none
 };
 
@@ -40,7 +40,7 @@ bool run_in_parts(int count, unsigned most_s,
   while (progress->done < count) {
     const int first = progress->done;
     progress->why[0] = 0;
-    std::fflush(nullptr);  // or the child would print what is still buffered here
+    std::fflush(nullptr);  // otherwise the child would print what is still buffered here
     const pid_t parent = ::getpid();
     const pid_t child = ::fork();
     if (child == 0) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr unsigned kLong = 60;
 
-/// What each of five parts does, and how often it ran.
+/// Describes what each of five parts does, and counts how often it ran.
 class GpuParts : public testing::Test {
  protected:
   using Act = std::function<Status()>;
@@ -80,7 +80,7 @@ TEST_F(GpuParts, APartThatCrashesLeavesTheOthers) {
   expect_each_ran_once();
 }
 
-// It is deaf to SIGTERM, too.
+// The part also ignores SIGTERM.
 TEST_F(GpuParts, APartThatHangsIsEndedAndLeavesTheOthers) {
   const auto hang = []() -> Status {
     ::signal(SIGTERM, SIG_IGN);

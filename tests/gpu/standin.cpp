@@ -1,5 +1,5 @@
-// Replaces ringside_gpu_test and ringside_gpu_processes_test in run_test.py: tests whose names run.sh knows, and one that does what
-// RINGSIDE_STANDIN says.
+// Replaces ringside_gpu_test and ringside_gpu_processes_test in run_test.py: tests with names that run.sh knows, and
+// one that does what RINGSIDE_STANDIN says.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 namespace ringside {
 namespace {
 
-/// As an illegal access leaves a GPU's context: all that comes later in the process fails.
+/// Imitates an illegal access in a GPU's context, after which every later call of the process fails.
 bool is_context_broken = false;
 
 #define EXPECT_CONTEXT() \

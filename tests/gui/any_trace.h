@@ -7,7 +7,7 @@
 
 namespace ringside::gui {
 
-/// Opens the trace, presses every key, looks at every view, and clicks on everything.
+/// Opens the trace, presses every key, draws every view, and clicks on everything.
 inline void show_all(Replay replay) {
   auto document = std::make_shared<const Document>(make_document("any", std::move(replay)));
   Session session;

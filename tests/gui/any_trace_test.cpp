@@ -3,7 +3,8 @@
 #include "gui/model/session/session.h"
 #include "tests/gui/many_documents.h"
 
-/// Every view of whatever may be opened, without a display. Under the sanitizers, too: the label is unit for that.
+/// Shows every view of each document that can be opened, without a display. It has the label unit so that the
+/// sanitizers run it, too.
 namespace ringside::gui {
 namespace {
 
@@ -32,7 +33,7 @@ INSTANTIATE_TEST_SUITE_P(Opened, AnyDocument,
                            return many_documents()[static_cast<std::size_t>(number.param)].name;
                          });
 
-/// Traces of anything: every view at many moments, with many things chosen.
+/// Random traces: every view at many moments, with many selections.
 TEST(AnyTrace, EveryViewShowsItWithoutHarm) {
   std::mt19937 random(5);
   for (int trial = 0; trial < 12; ++trial) {

@@ -40,7 +40,7 @@ TEST_F(ChooserTest, FoldersComeFirstThenWhatCanBeOpened) {
   EXPECT_EQ(chooser_.folder(), folder_);
 }
 
-TEST_F(ChooserTest, WhatIsMarkedIsOpenedElseTheFolder) {
+TEST_F(ChooserTest, OpensTheMarkedFilesOrElseTheFolder) {
   chooser_.go(folder_);
   EXPECT_THAT(chooser_.paths(), ElementsAre(folder_));
   chooser_.click(entry("b.rtrace"));
@@ -58,7 +58,7 @@ TEST_F(ChooserTest, ATypedFileIsMarkedInItsFolder) {
   EXPECT_TRUE(chooser_.is_marked("job.yaml"));
 }
 
-TEST_F(ChooserTest, AFolderThatIsNotThereSaysSo) {
+TEST_F(ChooserTest, ReportsAMissingFolder) {
   chooser_.go(folder_ + "/none");
   EXPECT_TRUE(chooser_.entries().empty());
   EXPECT_THAT(chooser_.trouble(), HasSubstr("none"));

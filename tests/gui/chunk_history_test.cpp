@@ -61,7 +61,7 @@ TEST(ChunkHistory, AnImpossibleRankIsRefused) {
   EXPECT_FALSE(ChunkHistory::make(*document, document->calls.front()));
 }
 
-TEST(ChunkHistory, ACallWithoutStepsSaysSo) {
+TEST(ChunkHistory, ReportsACallWithoutSteps) {
   std::vector<TraceEvent> events = late_all_reduce();
   std::erase_if(events, [](const TraceEvent& event) { return event.kind == EventKind::Primitive; });
   const auto document = document_of(events);

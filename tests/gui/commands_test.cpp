@@ -37,7 +37,7 @@ TEST(Commands, AllCanBePressedInAnyViewOfAnyTrace) {
   }
 }
 
-TEST(Commands, PlayGoesOnFromTheBeginningWhereItHasEnded) {
+TEST(Commands, PlayRestartsAtTheEnd) {
   Session session;
   session.open(late_document());
   session.press(Command::ToEnd);

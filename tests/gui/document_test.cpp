@@ -34,8 +34,8 @@ TEST(Document, ACallWithoutAnEndIsRecognisedByItsSteps) {
   EXPECT_EQ(document->calls.front().time.end_ns, 100'000);
 }
 
-// As `ringside run -o` writes them.
-TEST(Document, ATraceOfARunSaysWhatIsStuckAndNamesItsGroups) {
+// The files are those that `ringside run -o` writes.
+TEST(Document, ATraceOfARunShowsStuckCallsAndGroupNames) {
   const auto sink = std::make_shared<TraceMemorySink>();
   TraceInfo info = this_process_info(TraceClock::Simulated);
   info.values.emplace_back(kNeverEnded, "9000");
@@ -96,7 +96,7 @@ TEST(Document, TheTimeBeforeTheSenderBeganIsWaiting) {
 }
 
 // Rank 0 is in the call from 0 on, rank 1 from 40 us on.
-TEST(Document, ACallWaitsUntilTheLastRankHasCome) {
+TEST(Document, ACallWaitsForTheLastRank) {
   const auto document = late_document();
   const Replay& replay = *document->replay;
   std::vector<EventId> scratch;

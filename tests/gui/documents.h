@@ -12,7 +12,7 @@
 
 namespace ringside::gui {
 
-/// The document of these events.
+/// Makes a document of these events.
 inline std::shared_ptr<const Document> document_of(std::span<const TraceEvent> events) {
   Opened one = opened(events);
   auto document = std::make_shared<Document>(make_document("test", *std::move(one.replay)));
@@ -22,7 +22,7 @@ inline std::shared_ptr<const Document> document_of(std::span<const TraceEvent> e
 
 inline std::shared_ptr<const Document> late_document() { return document_of(late_all_reduce()); }
 
-/// `steps` steps on each of so many lanes, all alike: each 900 ns long, one every microsecond.
+/// Returns `steps` steps on each of so many lanes, all equal: each lasts 900 ns, and one begins every microsecond.
 inline std::vector<TraceEvent> regular_events(int ranks, int channels, int steps) {
   std::vector<TraceEvent> events;
   for (int step = 0; step < steps; ++step) {

@@ -8,7 +8,7 @@
 namespace ringside::gui {
 namespace {
 
-/// ImGui without a window: fonts, frames, and a pointer that the test moves.
+/// Runs ImGui without a window: fonts, frames, and a pointer that the test moves.
 class FrameTest : public testing::Test {
  protected:
   FrameTest() {
@@ -17,7 +17,7 @@ class FrameTest : public testing::Test {
     io.IniFilename = nullptr;
     io.DisplaySize = {1200, 800};
     io.DeltaTime = 1.0F / 60;
-    // As in the window: lists of more than 65,536 corners are drawn in parts.
+    // As in the window, lists of more than 65,536 vertices are drawn in parts.
     io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
     io.MousePos = {-1, -1};
     unsigned char* pixels = nullptr;
@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(Opened, AnyDocumentsFrames,
                            return many_documents()[static_cast<std::size_t>(number.param)].name;
                          });
 
-TEST_F(FrameTest, AKeyDoesWhatItsRowSays) {
+TEST_F(FrameTest, AKeyRunsTheCommandOfItsRow) {
   session_.open(late_document());
   draw();
   type('3');
@@ -80,7 +80,7 @@ TEST_F(FrameTest, AKeyDoesWhatItsRowSays) {
   EXPECT_TRUE(session_.state().shows_help);
 }
 
-TEST_F(FrameTest, WhatIsTypedIntoTheSearchIsNoCommand) {
+TEST_F(FrameTest, KeysInTheSearchFieldAreNotCommands) {
   session_.open(late_document());
   draw();
   type('/');

@@ -7,7 +7,7 @@
 namespace ringside::gui {
 namespace {
 
-/// A trace whose bytes were changed anywhere, with checksums that fit: a message or a usable window. The fuzz target
+/// A trace with changed bytes and matching checksums must give a message or a usable window. The fuzz target
 /// gui_replay continues from here.
 TEST(HostileTrace, IsRefusedOrShown) {
   std::mt19937 random(17);

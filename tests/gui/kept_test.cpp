@@ -29,7 +29,7 @@ std::shared_ptr<const Document> two_calls() {
 std::counting_semaphore<> may_end(0);
 std::atomic<int> times_made = 0;
 
-/// As slow as the test requires.
+/// Takes as long as the test requires.
 std::uint32_t slow_sequence(const Document&, const CallFacts* const& call) {
   may_end.acquire();
   ++times_made;
@@ -44,7 +44,7 @@ Made* wait_for(Kept<Made>& kept, const std::shared_ptr<const Document>& document
   }
 }
 
-TEST(Kept, TheCallerGoesOnWhileAWorkerComputes) {
+TEST(Kept, TheCallerContinuesWhileAWorkerComputes) {
   times_made = 0;
   const auto document = two_calls();
   ASSERT_EQ(document->calls.size(), 2U);
@@ -59,7 +59,7 @@ TEST(Kept, TheCallerGoesOnWhileAWorkerComputes) {
   EXPECT_EQ(times_made, 2);
 }
 
-// A file that is closed while a worker is at it stays until it is done, and no longer.
+// A closed file stays as long as a worker uses it, and no longer.
 TEST(Kept, ADocumentGoesWhenItsWorkerIsDone) {
   auto document = two_calls();
   const std::weak_ptr<const Document> watched = document;
@@ -82,7 +82,7 @@ TEST(Kept, NowItIsThereAtOnce) {
   EXPECT_EQ(*kept.of(document, &document->calls[0]), 0U);
 }
 
-/// The final content of a view, computed by a worker.
+/// Returns the final content of a view, computed by a worker.
 std::string shown_in_the_end(Session& session, View view, std::int64_t now_ns) {
   constexpr Canvas kCanvas{.width = 900, .height = 500};
   session.state().now_ns = now_ns;
@@ -94,8 +94,8 @@ std::string shown_in_the_end(Session& session, View view, std::int64_t now_ns) {
   return to_text(session.prepare(view, kCanvas));
 }
 
-// Documents come and go while workers are at them.
-TEST(Kept, AWorkerMakesWhatIsMadeAtOnce) {
+// Documents are opened and closed while workers use them.
+TEST(Kept, AWorkerGivesTheSameResultAsADirectCall) {
   Session session(Making::InWorker);
   for (int round = 0; round < 3; ++round) {
     for (const AnyOpened& one : many_documents()) {

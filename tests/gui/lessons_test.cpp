@@ -50,7 +50,7 @@ Panel shown(const std::shared_ptr<const Document>& document, View view, std::int
   return session.prepare(view, {.width = 1000, .height = 600});
 }
 
-/// What engine/collectives/ring.h states: 2(n - 1), and n - 1 for the half of it.
+/// engine/collectives/ring.h states 2(n - 1) rounds, and n - 1 for half of the collective.
 TEST(Lessons, ARingShowsAsManyRoundsAsItsHeaderStates) {
   for (const int ranks : {4, 8, 16}) {
     EXPECT_EQ(rounds_of(simulated("ring", ranks)), 2 * (ranks - 1)) << ranks;
@@ -76,7 +76,7 @@ TEST(Lessons, NvlsShowsTwoRounds) {
   EXPECT_EQ(rounds_of(lesson_run("nvls")), 2);
 }
 
-/// For every algorithm: in the end each rank holds what the collective promises, as the picture shows it.
+/// For every algorithm, at the end each rank holds what the collective promises, as the picture shows it.
 TEST(Lessons, InTheEndEachChunkHoldsTheInputOfAll) {
   for (const char* const algorithm : {"ring", "tree", "nvls"}) {
     const auto document = simulated(algorithm, 8);
@@ -121,7 +121,7 @@ TEST(Lessons, EachOpensAndEachOfItsViewsShowsSomething) {
   }
 }
 
-/// The ends of the picture's arrows: how many of each lie at a GPU.
+/// The number of ends of the picture's arrows at a GPU.
 struct Arrows {
   int all = 0, from_gpu_to_gpu = 0, to_switch = 0, from_switch = 0;
 };
@@ -157,7 +157,7 @@ TEST(Lessons, ThePictureOfNvlsGoesToTheSwitchAndBack) {
   EXPECT_EQ(arrows.to_switch, 8);
   EXPECT_EQ(arrows.from_switch, 8);
   EXPECT_NE(panel.lines.front().find("to the switch and from it"), std::string::npos);
-  // A ring's do go from one to the next.
+  // In a ring, they do go from one rank to the next.
   const auto ring = lesson_run("ring");
   const Arrows next = arrows_of(shown(ring, View::Topology, ring->whole().end_ns));
   EXPECT_EQ(next.all, 8);
@@ -179,7 +179,7 @@ TEST(Lessons, LinksOfNvlsCarryTheBufferAndTheOwnPartOnceMore) {
       << "engine/collectives/ring.h";
 }
 
-// Counts come from the run, whatever numbers a person chooses.
+// The counts come from the run, whichever numbers the user selects.
 TEST(Lessons, CountsInCaptionsAreThoseOfTheRun) {
   for (const char* const name : {"ring", "nvls", "tree"}) {
     for (const int ranks : {0, 4, 16}) {
@@ -239,7 +239,7 @@ TEST(Lessons, TheRootHasItsSumWhenTheCaptionStatesIt) {
   EXPECT_EQ(whole_at(said->from_ns - 1), 0);
 }
 
-TEST(Lessons, AtTheEndNothingIsOnTheWay) {
+TEST(Lessons, AtTheEndNoMessageIsInFlight) {
   for (const EmbeddedLesson& one : kLessons) {
     const auto document = lesson_run(one.name);
     const Panel panel = shown(document, View::Topology, document->whole().end_ns);

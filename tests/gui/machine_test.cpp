@@ -64,7 +64,7 @@ TEST(Machine, AChunksWayIsThatOfTheSimulation) {
   EXPECT_TRUE(stays && crosses);
 }
 
-// GPUs are in a row, so the ring's last arrow goes back to the first along all others: around them, not through them.
+// The GPUs are in a row, so the ring's last arrow returns to the first GPU around all others, not through them.
 TEST(Machine, NoArrowRunsThroughAnotherRank) {
   const auto document = ring_on("dgx-h100", 1);
   ASSERT_NE(document, nullptr);

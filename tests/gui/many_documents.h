@@ -15,7 +15,7 @@ struct AnyOpened {
   std::function<std::shared_ptr<const Document>()> make;
 };
 
-/// A hung job: calls without steps, of which rank 1 never made the second; its waits, and a verdict.
+/// Returns a hung job: calls without steps, the second of which rank 1 never made, its waits, and a verdict.
 inline std::shared_ptr<const Document> hung_document() {
   std::vector<TraceEvent> events;
   for (int rank = 0; rank < 4; ++rank) {
@@ -46,7 +46,7 @@ inline std::shared_ptr<const Document> hung_document() {
   return document;
 }
 
-/// The first half of a file: it ends within a block.
+/// Returns the first half of a file, which ends within a block.
 inline std::shared_ptr<const Document> torn_document() {
   const std::vector<TraceEvent> events = regular_events(4, 2, 50);
   auto bytes = std::make_shared<FileBytes>(file_of(events, 40));

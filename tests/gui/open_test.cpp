@@ -51,8 +51,9 @@ TEST(Open, LogsAreShownAsTheCallsThatTheyHoldOnTheHostsThatTheyDescribe) {
   EXPECT_TRUE(has("GPUDirect"));
 }
 
-// Logs of INIT and NET alone name no call: the findings are shown nevertheless, and why nothing moves.
-TEST(Open, OfLogsWithoutCallsTheFindingsAreShown) {
+// Logs with only INIT and NET contain no calls: the findings are shown all the same, with the reason why nothing
+// moves.
+TEST(Open, ShowsTheFindingsOfLogsWithoutCalls) {
   const std::string folder = logs_of("gdr", "INIT,NET");
   const auto opened = open_paths({folder});
   std::filesystem::remove_all(folder);
@@ -64,7 +65,7 @@ TEST(Open, OfLogsWithoutCallsTheFindingsAreShown) {
   EXPECT_EQ(document.findings.back().title, "The calls of the job are not shown");
 }
 
-// A job without a hang: every rank's calls are shown nevertheless.
+// The calls of every rank are shown although the job does not hang.
 TEST(Open, AScenarioThatFinishesIsShown) {
   const auto opened = open_paths({RINGSIDE_SCENARIOS "/training/ddp-8.yaml"});
   ASSERT_TRUE(opened) << opened.error().message;
@@ -80,8 +81,9 @@ constexpr const char* kTwoCalls =
     "  - compute: 2ms\n  - all_reduce: {on: world, count: 1048576, type: float}\n  - synchronize\n"
     "captions: []\n";
 
-/// A call lasts from when its stream reaches it until it is over: 20 us and 4 MB at 50 GB/s where no cluster is named.
-TEST(Open, AScenariosCallsLastAsLongAsTheyTake) {
+/// A call lasts from the time when its stream reaches it to its end: 20 us plus 4 MB at 50 GB/s if no cluster is
+/// named.
+TEST(Open, AScenariosCallsHaveTheirSimulatedTimes) {
   const auto lesson = parse_lesson(kTwoCalls, "late.yaml");
   ASSERT_TRUE(lesson) << lesson.error().message;
   const auto opened = open_lesson(*lesson);
@@ -116,8 +118,8 @@ TEST(Open, ACallThatNeverEndsWaitsToTheEdge) {
   EXPECT_EQ(document.waits[0].for_whom, std::vector<int>{2});
 }
 
-// Of 60 MB the first 24 are shown while the others are read.
-TEST(Open, OfALongTraceTheBeginningIsThereAtOnce) {
+// The first 24 MB of 60 MB are shown while the others are read.
+TEST(Open, ShowsTheBeginningOfALongTraceFirst) {
   const std::string path =
       testing::TempDir() + "ringside_open_" + std::to_string(::getpid()) + ".rtrace";
   {
@@ -155,7 +157,7 @@ TEST(Open, OfALongTraceTheBeginningIsThereAtOnce) {
   EXPECT_LT(part->replay->statistics().primitives, 1'000'000U);
   EXPECT_TRUE(part->findings.empty()) << "it is cut, not torn";
   EXPECT_EQ((*opened)->replay->statistics().primitives, 1'400'000U);
-  // An event chosen in the part is the same event of the whole.
+  // An event selected in the part is the same event in the whole file.
   const TraceEvent of_part = part->replay->event(EventId{1234});
   EXPECT_EQ(of_part.begin_ns, (*opened)->replay->event(EventId{1234}).begin_ns);
 }
@@ -184,7 +186,7 @@ TEST(Open, ATraceOfASimulationHasItsMachine) {
   EXPECT_GT(surround.tables.front().rows.size(), 3U) << "what the tuner estimated, not forced";
 }
 
-TEST(Open, WhatIsNeitherDumpsNorLogsIsRefused) {
+TEST(Open, RefusesFilesThatAreNeitherDumpsNorLogs) {
   const std::string folder =
       testing::TempDir() + "ringside_open_none_" + std::to_string(::getpid());
   std::filesystem::create_directories(folder);

@@ -8,7 +8,7 @@
 #include "gui/model/session/session.h"
 #include "tests/gui/documents.h"
 
-/// Files as they are found on disks: a message or a window that can be used.
+/// Opens files as they exist on disks: each gives a message or a usable window.
 namespace ringside::gui {
 namespace {
 
@@ -35,7 +35,7 @@ class OpenTrace : public testing::Test {
       testing::TempDir() + "ringside_open_trace_" + std::to_string(::getpid()) + ".rtrace";
 };
 
-TEST_F(OpenTrace, WhatIsNoTraceIsRefusedByItsName) {
+TEST_F(OpenTrace, RefusesOtherFilesAndNamesThem) {
   const std::string letter = "a letter to a friend, long enough to be looked at";
   for (const std::string& text : {std::string(), std::string("RT"), letter}) {
     const auto opened = open(std::as_bytes(std::span(text)));
@@ -64,8 +64,8 @@ TEST_F(OpenTrace, CutAnywhereItIsShownUpToThere) {
   }
 }
 
-// A wrong byte costs its block, and the window reports it.
-TEST_F(OpenTrace, ADamagedOneIsShownWithWhatIsLost) {
+// A wrong byte loses its block, which the window reports.
+TEST_F(OpenTrace, ShowsADamagedTraceAndItsLosses) {
   FileBytes bytes = file_of(regular_events(4, 2, 20), 40);
   bytes[bytes.size() / 2] ^= std::byte{0x40};
   const auto opened = open(bytes);
@@ -76,7 +76,7 @@ TEST_F(OpenTrace, ADamagedOneIsShownWithWhatIsLost) {
   show(*opened);
 }
 
-TEST_F(OpenTrace, OfTenThousandRanksEachHasItsRow) {
+TEST_F(OpenTrace, ShowsARowForEachOfTenThousandRanks) {
   const auto opened = open(file_of(regular_events(10'000, 1, 2), 4096));
   ASSERT_TRUE(opened);
   EXPECT_EQ((*opened)->replay->statistics().ranks, 10'000U);

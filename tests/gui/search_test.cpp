@@ -25,7 +25,7 @@ TEST(Search, WordsAreReadAndWrongOnesNamed) {
   EXPECT_FALSE(parse_query(">10"));
 }
 
-TEST(Search, FindsWhatWaitsAndWhatIsLongest) {
+TEST(Search, FindsWaitingAndLongestEvents) {
   const auto document = late_document();
   const State state = first_state(*document);
   EXPECT_EQ(find_event(*document, *parse_query("waiting"), state, true), EventId{1});
@@ -33,7 +33,7 @@ TEST(Search, FindsWhatWaitsAndWhatIsLongest) {
   EXPECT_EQ(find_event(*document, *parse_query("rank=7"), state, true), std::nullopt);
 }
 
-/// Forwards, backwards and round the end: against a scan of all events.
+/// Searches forwards, backwards and across the end, and compares with a scan of all events.
 TEST(Search, AgreesWithAScan) {
   std::mt19937 random(11);
   for (int trial = 0; trial < 30; ++trial) {

@@ -8,7 +8,7 @@ namespace ringside::gui {
 namespace {
 
 // 100 steps, of which the first 10 were shown until all were there.
-TEST(Session, WhatWasChosenInAPartStaysWhenAllOfItIsThere) {
+TEST(Session, KeepsTheSelectionWhenTheRestOfTheFileIsLoaded) {
   Session session;
   session.open(document_of(regular_events(2, 1, 10)));
   session.state().view = View::Chunks;
@@ -30,8 +30,8 @@ TEST(Session, AnUntouchedDocumentIsShownAsAWhole) {
   EXPECT_GE(session.state().visible.end_ns, 99'900);
 }
 
-// A lesson with other numbers: half of the one is half of the other.
-TEST(Session, WhatIsReplacedGoesOnAtTheSameShareOfItsTime) {
+// The lesson is loaded again with other numbers: half of one is half of the other.
+TEST(Session, AReplacedDocumentContinuesAtTheSameShareOfItsTime) {
   Session session;
   session.open(document_of(regular_events(2, 1, 10)));
   session.state().now_ns = 4'950;

@@ -9,7 +9,7 @@
 namespace ringside::gui {
 namespace {
 
-TEST(Settings, AFileIsShownAsItWasLast) {
+TEST(Settings, RestoresAFilesLastView) {
   const auto document = late_document();
   State state = first_state(*document);
   state.view = View::Slots;
@@ -28,7 +28,7 @@ TEST(Settings, AFileIsShownAsItWasLast) {
   EXPECT_EQ(again.visible.begin_ns, state.visible.begin_ns);
 }
 
-TEST(Settings, WhatIsDamagedIsAsIfItWereNotThere) {
+TEST(Settings, IgnoresDamagedEntries) {
   for (const char* const text :
        {"", "{", "[]", "{\"files\": 3}", "{\"dark\": \"yes\"}", "{\"files\": [{\"path\": 1}]}",
         "{\"width\": -5, \"files\": [{\"bookmarks\": [\"x\"]}]}"}) {
@@ -41,7 +41,7 @@ TEST(Settings, WhatIsDamagedIsAsIfItWereNotThere) {
   }
 }
 
-TEST(Settings, NoMoreFilesThanTwentyAreKept) {
+TEST(Settings, KeepsAtMostTwentyFiles) {
   Settings settings;
   for (int i = 0; i < 30; ++i) settings.remember(std::to_string(i), State{});
   EXPECT_EQ(settings.files.size(), 20U);

@@ -35,7 +35,7 @@ TEST(Timeline, WaitingIsShownBeforeTheWork) {
   EXPECT_EQ(waiting[1].fill, Fill::Hatched);
 }
 
-TEST(Timeline, NothingIsDrawnOutsideOfItsCanvas) {
+TEST(Timeline, DrawsOnlyInsideItsCanvas) {
   std::mt19937 random(3);
   for (int trial = 0; trial < 20; ++trial) {
     const auto document = document_of(random_events(random, 400, {.ranks = 20}));
@@ -54,8 +54,8 @@ TEST(Timeline, NothingIsDrawnOutsideOfItsCanvas) {
   }
 }
 
-/// The property that makes it fit to search with: however far one is zoomed out, what lasts long is seen for itself.
-TEST(Timeline, TheLongestAlwaysHasASpotOfItsOwn) {
+/// The property that makes the timeline suitable for searching: at every zoom, long events are visible individually.
+TEST(Timeline, TheLongestEventCanAlwaysBeSelected) {
   std::vector<TraceEvent> events = regular_events(2, 1, 100'000);
   events[150'001].end_ns += 2'000'000;  // rank 1, a fiftieth of the whole
   const auto document = document_of(events);

@@ -33,7 +33,7 @@ TEST(Transfers, TransfersOfAMomentEqualThoseFoundByAScan) {
   }
 }
 
-// However one came to a moment, its numbers are the same.
+// The numbers of a moment do not depend on the moments shown before.
 TEST(Numbers, TheWayToAMomentDoesNotCount) {
   const auto document = document_of(regular_events(4, 2, 300));
   const auto text_at = [&](Session& session, std::int64_t now_ns) {

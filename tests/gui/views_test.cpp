@@ -14,7 +14,7 @@ namespace {
 /// RINGSIDE_UPDATE_GOLDEN=1 rewrites them; git diff is the review.
 class GoldenView : public testing::TestWithParam<int> {};
 
-TEST_P(GoldenView, IsAsItWas) {
+TEST_P(GoldenView, EqualsTheGoldenFile) {
   const auto view = static_cast<View>(GetParam());
   Session session;
   session.open(late_document());

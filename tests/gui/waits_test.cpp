@@ -20,7 +20,7 @@ bool says(const Picture& picture, const std::string& text) {
 }
 
 // Seven ranks that wait for one that never came are one box and one arrow.
-TEST(Waits, RanksThatAreAlikeAreOneBox) {
+TEST(Waits, EqualRanksAreOneBox) {
   std::vector<WaitingRank> ranks;
   for (int rank = 0; rank < 7; ++rank) {
     ranks.push_back({.rank = rank, .for_whom = {7}, .at = "all_reduce 12 of default_pg"});
@@ -44,14 +44,14 @@ TEST(Waits, ACycleHasAnArrowInEachDirection) {
   EXPECT_EQ(picture.spots.size(), 2U);
 }
 
-TEST(Waits, WithoutWaitingRanksThereIsNoPicture) {
+TEST(Waits, DrawsNoPictureWithoutWaitingRanks) {
   const Picture picture = drawn({{.rank = 0, .for_whom = {}, .at = {}}});
   EXPECT_TRUE(picture.boxes.empty());
   EXPECT_EQ(picture.height, 0);
 }
 
 // A chain of a thousand is not drawn as a thousand boxes.
-TEST(Waits, WhatIsTooMuchForThePictureIsCounted) {
+TEST(Waits, CountsRanksThatDoNotFitIntoThePicture) {
   std::vector<WaitingRank> ranks;
   for (int rank = 0; rank < 1000; ++rank) {
     ranks.push_back({.rank = rank, .for_whom = {1000}, .at = std::to_string(rank)});

@@ -15,7 +15,7 @@
 #include "tests/hangdetect/perturb.h"
 #include "tests/support/shared.h"
 
-/// Regenerates docs/lab/hang-accuracy.md: every case of the corpus and a thousand made-up ones, scored.
+/// Regenerates docs/lab/hang-accuracy.md: scores every case of the corpus and a thousand generated ones.
 namespace ringside::hang {
 namespace {
 
@@ -102,7 +102,7 @@ Table made_up(int cases, std::uint64_t seed, int lost_percent) {
   return table;
 }
 
-/// The real runs after something happened to their files: every rank, every length.
+/// Scores the real runs after damage to their files: each rank, each length.
 std::string harmed_runs() {
   std::string out =
       "\n## Real PyTorch runs, after something happened to their files\n\n"
@@ -128,7 +128,7 @@ std::string harmed_runs() {
   return out;
 }
 
-/// Looked up in the lists of `ringside_hang_grid --inexact`.
+/// Found in the lists of `ringside_hang_grid --inexact`.
 constexpr const char* kWhy =
     "\n## Why the exact set is missed\n\n"
     "With all files:\n\n"

@@ -33,8 +33,8 @@ TEST(Decide, ARankThatNeverCameIsMissing) {
   EXPECT_EQ(verdict.best.call, "all_reduce 6 of default_pg");
 }
 
-// Ranks 0 to 3 ended the same call; then rank 2 alone receives from rank 1, which never sends. Three are idle at one
-// place: rank 2 went ahead by itself.
+// Ranks 0 to 3 ended the same call; then rank 2 alone receives from rank 1, which never sends. The other three are
+// idle at one place, so rank 2 went ahead on its own.
 TEST(Decide, ARankAloneInATransferWhileAllOthersAreAtOnePlaceWentAhead) {
   SmallJob job(4);
   const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
@@ -47,7 +47,7 @@ TEST(Decide, ARankAloneInATransferWhileAllOthersAreAtOnePlaceWentAhead) {
   EXPECT_LT(verdict.best.confidence, 0.8);
 }
 
-/// Four ranks that wait in one call; what their dumps give as the reason.
+/// The reasons in the dumps of four ranks that wait in one call.
 struct Words {
   LogStatement::What what;
   std::vector<int> about;
@@ -69,8 +69,8 @@ Verdict verdict_with(const std::vector<Words>& words) {
   return job.verdict(facts);
 }
 
-// A firewall before rank 2 lets its own messages out: it gives up first, and the others see it leave. Or the
-// connection returns late, and only delivers that the others left.
+// A firewall before rank 2 lets its own messages out: it gives up first, and the others see it leave. Alternatively,
+// the connection returns late, and only delivers the news that the others left.
 TEST(Decide, ARankWhoseDumpReportsOthersIsNotDead) {
   using What = LogStatement::What;
   for (const auto& words :
@@ -99,8 +99,8 @@ TEST(Decide, ATransferPendingAtBothEndsIsAConnectionFailure) {
   EXPECT_THAT(verdict.best.culprits, IsEmpty());
 }
 
-// Each of three ranks sends to the next and receives from the one before, both at once: no cycle.
-TEST(Decide, AnExchangeInOneBatchIsNoCycle) {
+// Each of three ranks sends to the next one and receives from the one before it, both in one batch: no cycle.
+TEST(Decide, AnExchangeInOneBatchIsNotACycle) {
   SmallJob job(3);
   const int ring = job.add_group("0", {0, 1, 2}, "default_pg");
   job.all_call(ring, "nccl:all_reduce", 64, 5);
@@ -112,7 +112,7 @@ TEST(Decide, AnExchangeInOneBatchIsNoCycle) {
   EXPECT_THAT(verdict.best.culprits, IsEmpty());
 }
 
-// The same, and rank 2 never came: ranks 0 and 1 wait for it, and not for each other.
+// As above, but rank 2 never came: ranks 0 and 1 wait for it, and not for each other.
 TEST(Decide, TheRankThatIsMissingFromABatchIsNamed) {
   SmallJob job(3);
   const int ring = job.add_group("0", {0, 1, 2}, "default_pg");
@@ -122,8 +122,8 @@ TEST(Decide, TheRankThatIsMissingFromABatchIsNamed) {
   EXPECT_THAT(job.verdict().best.culprits, ElementsAre(2));
 }
 
-// Rank 0 sends to rank 3 and rank 5 waits in the world; both 3 and 4 left no dump. That rank 3 is missing
-// explains both waits.
+// Rank 0 sends to rank 3 and rank 5 waits in the world; neither 3 nor 4 left a dump. A missing rank 3 explains both
+// waits.
 TEST(Decide, TheRankThatOwesTheOtherHalfOfATransferIsNamedBeforeOtherLostRanks) {
   SmallJob job(6);
   const int world = job.add_group("0", {0, 1, 2, 3, 4, 5}, "default_pg");
@@ -150,8 +150,8 @@ TEST(Decide, ACallThatOthersHaveGonePastShowsAnOlderDumpWithGloo) {
   EXPECT_EQ(job.verdict().best.kind, Kind::NotAHang);
 }
 
-// Gloo's recorder omits transfers: nothing pending is no proof of health.
-TEST(Decide, NothingPendingWithARecorderThatOmitsCallsIsNotCertain) {
+// Gloo's recorder omits transfers, so the absence of pending calls does not prove that the job is healthy.
+TEST(Decide, NoPendingCallIsUncertainIfTheRecorderOmitsCalls) {
   SmallJob job(2);
   const int world = job.add_group("0", {0, 1}, "default_pg");
   job.all_call(world, "gloo:all_reduce", 64, 5);
@@ -200,7 +200,7 @@ TEST(Decide, OneAgainstOneWithoutAHabitNamesNoRank) {
   EXPECT_THAT(verdict.best.missing, testing::Not(IsEmpty()));
 }
 
-// Both call all_reduce(8) and all_reduce(64) alternately; then rank 1 repeats all_reduce(8).
+// Both ranks call all_reduce(8) and all_reduce(64) alternately; then rank 1 repeats all_reduce(8).
 TEST(Decide, OneAgainstOneIsDecidedByEarlierCalls) {
   SmallJob job(2);
   const int world = job.add_group("0", {0, 1}, "default_pg");
@@ -301,7 +301,7 @@ TEST(Decide, TwoReceivesThatFaceEachOtherAreUnmatched) {
   EXPECT_LT(verdict.best.confidence, 0.8);
 }
 
-// Calls 3 and 4 are pending on rank 1 only: the others ended them, which they could not without it.
+// Calls 3 and 4 are pending on rank 1 only: the others ended them, which they could not have done without it.
 TEST(Decide, AStuckDeviceIsFoundThoughItsHostContinues) {
   SmallJob job(3);
   const int world = job.add_group("0", {0, 1, 2}, "default_pg");
@@ -317,7 +317,7 @@ TEST(Decide, AStuckDeviceIsFoundThoughItsHostContinues) {
 }
 
 // Rank 2 was stopped in call 3 of a ring: its earlier messages let 0 and 1 finish the call, but not rank 3 after it.
-TEST(Decide, ARankBehindASilentRankInARingIsNotStuckItself) {
+TEST(Decide, ARankAfterASilentRankInARingIsNotStuckItself) {
   SmallJob job(4);
   const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
   job.all_call(world, "nccl:all_reduce", 64, 2);

@@ -43,14 +43,14 @@ TEST(DumpJson, ADumpOfTheNewestFormatIsRead) {
   EXPECT_EQ(dump->statuses[0].enqueued, 5) << "text in JSON";
 }
 
-TEST(DumpJson, WithoutEntriesItIsStillADump) {
+TEST(DumpJson, ADumpMayHaveNoEntries) {
   Names names;
   const auto dump = parse(R"({"version":"2.9","pg_config":{}})", names);
   ASSERT_TRUE(dump);
   EXPECT_TRUE(dump->calls.empty());
 }
 
-// 1.x: groups have numbers, calls one counter for everything.
+// In 1.x, groups have numbers, and all calls share one counter.
 TEST(DumpJson, FormatsBeforeTwoAreRead) {
   Names names;
   const auto dump = parse(
@@ -76,7 +76,7 @@ TEST(DumpJson, TheFirstFormatOfAllIsAPlainList) {
   EXPECT_EQ(dump->calls.size(), 1U);
 }
 
-TEST(DumpJson, OtherJsonIsNoDump) {
+TEST(DumpJson, RefusesOtherJson) {
   Names names;
   EXPECT_FALSE(parse(R"({"id":"x","nccl_version":"2.27","class":"missing_rank"})", names));
   EXPECT_FALSE(parse(R"({"version":"2.10",)", names));
@@ -102,7 +102,7 @@ class TwoFolders : public testing::Test {
   const fs::path root_ = testing::TempDir() + "ringside_dumps_" + std::to_string(::getpid());
 };
 
-TEST_F(TwoFolders, OneWithoutPermissionIsLeftOutAndNamed) {
+TEST_F(TwoFolders, SkipsAndNamesAFolderWithoutPermission) {
   fs::permissions(root_ / "b", fs::perms::none);
   const OtherUser user;
   const auto both = examine({root_.string()});
@@ -116,7 +116,7 @@ TEST_F(TwoFolders, OneWithoutPermissionIsLeftOutAndNamed) {
   EXPECT_EQ(exit_status(none.error().code), 2);
 }
 
-TEST_F(TwoFolders, AFileWithoutPermissionIsLeftOutAndNamed) {
+TEST_F(TwoFolders, SkipsAndNamesAFileWithoutPermission) {
   const fs::path dump = root_ / "b" / "nccl_trace_rank_1";
   fs::permissions(dump, fs::perms::none);
   const OtherUser user;
@@ -135,7 +135,7 @@ TEST(DumpFiles, TheRankIsTheLastNumberOfTheName) {
   EXPECT_EQ(rank_of_name("trace"), -1);
 }
 
-/// Two dumps in a folder of their own, the second cut; both go with the object.
+/// Two dumps in a folder of their own, the second one truncated; both are removed with the object.
 class CutJob {
  public:
   explicit CutJob(const std::string& status) {
@@ -179,7 +179,7 @@ class CutJob {
 };
 
 // Rank 0 waits in call 6. The part that was cut off from rank 1 would show whether rank 1 is in it.
-TEST(CutDump, ARankWhoseNewestCallsWereCutOffIsNotTakenForAbsent) {
+TEST(CutDump, ARankWhoseNewestCallsWereCutOffIsNotAbsent) {
   const Explanation best = CutJob("").verdict();
   EXPECT_LT(best.confidence, 0.8);
   EXPECT_NE(best.kind, Kind::NotAHang);

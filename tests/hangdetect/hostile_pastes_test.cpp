@@ -20,7 +20,7 @@ constexpr int kHarms = 8;
 constexpr int kHarms = 30;
 #endif
 
-/// The text after something happened to it: bytes changed, a piece gone, a piece twice. The same seed, the same text.
+/// Returns the text after damage: changed bytes, a removed piece, a repeated piece. The same seed gives the same text.
 std::string harmed(std::string text, std::mt19937& random) {
   const auto below = [&](std::size_t size) {
     return static_cast<std::size_t>(random()) % std::max<std::size_t>(1, size);
@@ -44,7 +44,7 @@ std::string harmed(std::string text, std::mt19937& random) {
   return text;
 }
 
-// Whatever a stranger pastes is read and judged; an address or undefined-behaviour sanitizer sees the rest.
+// Arbitrary pasted text is read and judged; an address or undefined-behaviour sanitizer detects errors meanwhile.
 TEST(HostilePastes, HarmedTextIsReadAndJudged) {
   std::mt19937 random(7);
   int judged = 0;

@@ -55,7 +55,7 @@ void print_generated(int lost_percent) {
   const TemporaryFolder folder = TemporaryFolder::make("test").value();
   hangs::GenerateOptions options;
   options.cases = 300;
-  options.seed = 7;  // not that of docs/lab/hang-accuracy.md, nor that of the baseline
+  options.seed = 7;  // neither the seed of docs/lab/hang-accuracy.md nor that of the baseline
   options.each.lost_percent = lost_percent;
   const auto made = hangs::generate(options, folder.path());
   if (!made) throw std::runtime_error(made.error().message);

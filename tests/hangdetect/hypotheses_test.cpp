@@ -10,7 +10,7 @@
 #include "tests/diag/labelled_hangs.h"
 #include "tests/hangdetect/small_job.h"
 
-// Which ranks may be named: membership is evidence, and a missing log is not evidence against a rank.
+// Tests which ranks may be named: membership is evidence, and a missing log is not evidence against a rank.
 
 namespace ringside::hang {
 namespace {
@@ -75,7 +75,7 @@ TEST(Membership, RanksThatLogAreNotAllRanks) {
 }
 
 // Seven hosts went on to enqueue 40 calls more; that of rank 2 enqueued the call in which all wait, and no other.
-TEST(LogsAlone, TheRankWhoseHostEnqueuedNothingMoreIsSuspected) {
+TEST(LogsAlone, SuspectsTheRankWhoseHostEnqueuedNoFurtherCall) {
   std::string text = "world_size=8\n";
   for (int rank = 0; rank < 8; ++rank) text += reduce_of(rank, 12, rank == 2 ? 12 : 52);
   const Explanation best = verdict_on(text);

@@ -26,7 +26,7 @@ Explanation verdict_of(const std::string& text) {
   return decide(job, facts).best;
 }
 
-/// The next step that is advised.
+/// Returns the next step that is advised.
 std::string step_of(const std::string& text) {
   Names names;
   const LogFacts facts = read_log_text(text, "paste.txt", names);
@@ -77,7 +77,7 @@ TEST(LineOwners, ALocalRankWhoseProcessIsKnownIsTheGlobalOne) {
   EXPECT_THAT(best.culprits, ElementsAre(13));
 }
 
-// Both ended in the same second: the table shows it, and the line before it names only the first.
+// Both ranks ended in the same second: the table shows both, and the line before it names only the first.
 TEST(LineOwners, ALaunchersTableOfSeveralRanksIsKept) {
   const auto fallen = [](int number, int rank, int pid) {
     return "[" + std::to_string(number) +
@@ -186,7 +186,7 @@ std::string completion(int status) {
 }
 
 // srun ends the other tasks after task 11 fell: their ends show no cause.
-TEST(EndedProcesses, WhatEndsAfterSrunHasEndedTheStepIsNoCause) {
+TEST(EndedProcesses, AnEndAfterSrunEndedTheStepIsNotACause) {
   const Explanation best = verdict_of(
       "srun: error: b12: task 11: Segmentation fault (core dumped)\nsrun: Terminating "
       "StepId=771.0\nsrun: error: b11: tasks 0-7: Killed\nsrun: error: b12: tasks 8-10: "
@@ -218,7 +218,7 @@ TEST(FailedTransfers, TheNextStepFitsTheStatus) {
   EXPECT_THAT(step_of(completion(13)), HasSubstr("py-spy"));
 }
 
-TEST(FailedTransfers, AFlushedQueueShowsThatSomethingFailedBefore) {
+TEST(FailedTransfers, AFlushedQueueIsAConsequence) {
   const Explanation best = verdict_of(completion(5));
   EXPECT_EQ(best.kind, Kind::NetworkStall);
   EXPECT_THAT(best.culprits, IsEmpty());

@@ -70,9 +70,9 @@ std::string signal_line(int rank, int enqueued, int completed) {
          ".\n";
 }
 
-// Ranks 0 and 2 wait in 812. Rank 1 obeyed the signal to dump with 811 as its last call, all done; nothing is
-// known of rank 3, so it could be either, and the one that is seen elsewhere is named.
-TEST(LogFacts, ARankThatDumpsWithoutATimeOutOfItsOwnIsTheOneThatNeverCame) {
+// Ranks 0 and 2 wait in 812. Rank 1 obeyed the signal to dump, with 811 as its last call and all calls complete;
+// nothing is known of rank 3. Either could be missing, and the one that is seen elsewhere is named.
+TEST(LogFacts, NamesTheRankThatDumpsWithoutItsOwnTimeout) {
   const Explanation best =
       Log(timeout_line(0, 812, 64) + signal_line(0, 812, 811) + timeout_line(2, 812, 64) +
           signal_line(2, 812, 811) + signal_line(1, 811, 811) + timeout_line(3, 812, 64))
@@ -168,7 +168,7 @@ TEST(LogFacts, AFailedTransferNamesTheHostTheAdapterAndThePeer) {
     return nccl_line(rank, "NET/IB: Got completion from peer 10.1.0.2<41234> with status=" +
                                status + " opcode=129 len=0 vendor err 129 (Recv) hca mlx5_2");
   };
-  // The flushed one comes first in the log, and is a consequence.
+  // The flushed call comes first in the log, and is a consequence.
   const Explanation best =
       Log(failed(1, "5") + failed(0, "12") + timeout_line(0, 812, 64) + timeout_line(1, 812, 64))
           .verdict();
@@ -208,13 +208,13 @@ TEST(LogFacts, CallsOfTwoCommunicatorsOverTheWholeJobAreKeptApart) {
   EXPECT_THAT(Log(log).verdict().culprits, IsEmpty());
 }
 
-TEST(LogFacts, OfAJobOfKnownSizeTheRankThatPrintsNothingIsTheOneThatNeverCame) {
+TEST(LogFacts, NamesTheRankWithoutLinesIfTheJobsSizeIsKnown) {
   const std::string three =
       timeout_line(0, 812, 64) + timeout_line(1, 812, 64) + timeout_line(3, 812, 64);
   const Explanation best = Log("world_size=4\n" + three).verdict();
   EXPECT_THAT(best.culprits, ElementsAre(2));
   EXPECT_LT(best.confidence, 0.8) << "a missing log alone is no proof";
-  // Where no line shows the number of ranks, the log may just have lost one.
+  // No line shows the number of ranks, so the log may have lost one.
   EXPECT_LT(Log(three).verdict().confidence, 0.5);
 }
 
@@ -265,8 +265,8 @@ TEST(LogFacts, EqualTimeoutsOfSomeRanksDoNotPointToTheNetwork) {
   EXPECT_THAT(best.culprits, IsEmpty());
 }
 
-// The watchdog of one group woke up before that of the call before: find() looks by number, not by line.
-TEST(LogFacts, TimeoutsThatStandInAnyOrderAreStillFound) {
+// The watchdog of one group reported before that of the previous call: find() searches by number, not by line.
+TEST(LogFacts, FindsTimeoutsInAnyOrder) {
   const Explanation best = Log(timeout_line(0, 813, 64) + timeout_line(0, 812, 64) +
                                timeout_line(1, 813, 64) + timeout_line(1, 812, 64))
                                .verdict();
@@ -296,7 +296,7 @@ TEST(LogFacts, RanksThatTimeOutInDifferentCallsAreOutOfStep) {
   EXPECT_THAT(best.culprits, IsEmpty());
 }
 
-TEST(LogFacts, OneThatHasNotEnqueuedWhatTheOthersWaitInIsNamed) {
+TEST(LogFacts, NamesTheRankThatHasNotEnqueuedThePendingCall) {
   std::string text = timeout_line(5, 411, 64) + status_line(5, 411, 411);
   for (const int rank : {0, 1, 2, 3, 4})
     text += timeout_line(rank, 412, 64) + status_line(rank, 412, 412);
@@ -305,7 +305,7 @@ TEST(LogFacts, OneThatHasNotEnqueuedWhatTheOthersWaitInIsNamed) {
   EXPECT_THAT(best.culprits, ElementsAre(5));
 }
 
-TEST(LogFacts, OneThatHasEnqueuedWhatTheOthersWaitInIsNotBehind) {
+TEST(LogFacts, ARankThatHasEnqueuedThePendingCallIsNotBehind) {
   std::string text = timeout_line(5, 411, 64) + status_line(5, 411, 420);
   for (const int rank : {0, 1, 2, 3, 4})
     text += timeout_line(rank, 412, 64) + status_line(rank, 412, 420);
@@ -366,7 +366,7 @@ std::string failure(int rank, const std::string& time) {
          " (local_rank: " + r + ")\n  exitcode  : -9 (pid: 5187" + r + ")\n";
 }
 
-// Rank 5 falls half a minute later: that was the launcher.
+// Rank 5 dies half a minute later: the launcher ended it.
 TEST(LogFacts, ProcessesThatFellBySignalInTheSameSecondFellTogether) {
   const Explanation best =
       Log("Failures:\n[1]:\n" + failure(3, "11:20:03") + "[2]:\n" + failure(5, "11:20:33") +
@@ -376,9 +376,9 @@ TEST(LogFacts, ProcessesThatFellBySignalInTheSameSecondFellTogether) {
   EXPECT_THAT(best.culprits, ElementsAre(2, 3));
 }
 
-// 2.4 has the description of a group and the place in it, no name: several groups are called so, and the
-// numbers of their calls say nothing of each other.
-TEST(LogFacts, CallsOfGroupsThatNothingNamesAreNotComparedAcrossGroups) {
+// 2.4 prints the description of a group and the rank's place in it, but no name: several groups share a description,
+// and the numbers of their calls cannot be compared.
+TEST(LogFacts, DoesNotCompareCallsAcrossUnnamedGroups) {
   std::string text;
   for (int rank = 0; rank < 4; ++rank) {
     const std::string r = std::to_string(rank);

@@ -42,7 +42,7 @@ TEST(PasteText, ALineThatAnEditorFilledAndSomebodyQuotedIsOneAgain) {
   EXPECT_THAT(texts(filled + "\n"), ElementsAre(kTimeout));
 }
 
-// Both lines are as wide as the text, and each begins by itself.
+// Both lines are as wide as the text, and neither continues the other.
 TEST(PasteText, LinesThatBeginByThemselvesStayApart) {
   const std::string frame =
       "    wrapper (torch/distributed/elastic/multiprocessing/errors/__init__.py:345)\n";
@@ -67,7 +67,7 @@ TEST(PasteText, ANameThatFewLinesHaveStays) {
               ElementsAre("worker-0 came up", "step 1", "step 2"));
 }
 
-TEST(PasteText, RanksTagsAndNcclsPrefixAreNoLabels) {
+TEST(PasteText, RankTagsAndNcclsPrefixAreNotLabels) {
   EXPECT_THAT(texts("[rank3]: a\n[rank3]: b\n"), ElementsAre("[rank3]: a", "[rank3]: b"));
   EXPECT_THAT(texts("node-0:41:41 [0] NCCL INFO x\nnode-0:41:41 [0] NCCL INFO y\n"),
               ElementsAre("node-0:41:41 [0] NCCL INFO x", "node-0:41:41 [0] NCCL INFO y"));
@@ -78,7 +78,7 @@ TEST(PasteText, AViewersLineNumbersGoAndSrunsLabelsStay) {
   EXPECT_THAT(texts("3: one\n1: two\n3: three\n"), ElementsAre("3: one", "1: two", "3: three"));
 }
 
-TEST(PasteText, FencesAndGapsAreNoLinesAndNumbersAreTheFiles) {
+TEST(PasteText, FencesAndGapsAreNotLinesAndNumbersAreTheFiles) {
   const auto lines = read_paste("```\none\n...\ntwo\n```\n\nthree\n");
   ASSERT_EQ(lines.size(), 3U);
   EXPECT_EQ(lines[1].number, 4);
@@ -104,7 +104,7 @@ TEST(PasteText, TextInUtf16IsReadByItsMark) {
   EXPECT_EQ(as_utf8("\xff\xfe\x3d"), "") << "half a character";
 }
 
-TEST(PasteText, WhateverItIsGivenItEnds) {
+TEST(PasteText, TerminatesOnAnyInput) {
   EXPECT_TRUE(read_paste("").empty());
   EXPECT_TRUE(read_paste("\n\n>\n> >\n\x1b[\n").empty());
   EXPECT_EQ(read_paste(std::string(1 << 20, 'x')).size(), 1U);

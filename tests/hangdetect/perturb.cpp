@@ -33,7 +33,7 @@ std::vector<int> ranks_with_dump(const std::string& folder) {
 }
 
 bool is_dump(const std::string& name) { return name.starts_with(kDump); }
-/// Only a scoring program may read these files.
+/// Returns whether only a scoring program may read the file.
 bool is_answer(const std::string& name) { return name == "label.json" || name == "meta.json"; }
 
 std::string text_of(const fs::path& path) {
@@ -56,7 +56,7 @@ void keep_newest(const fs::path& from, const fs::path& to, std::size_t kept) {
   write(to, dump.dump());
 }
 
-/// Texts of no job, or of a healthy job elsewhere.
+/// Adds texts of no job, or of a healthy job elsewhere.
 void add_strange(const fs::path& folder) {
   write(folder / "README.md", "# notes\nrank 0 was slow on monday\n");
   write(folder / "results.json", R"({"loss": [3.1, 2.9], "entries": 2, "rank": 1})");

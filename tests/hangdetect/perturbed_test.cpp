@@ -12,7 +12,7 @@ namespace {
 
 class HarmedRuns : public testing::TestWithParam<Harm> {};
 
-// One variant of each case, another one from case to case; ringside_hang_accuracy takes them all.
+// Tests one variant of each case, which alternates from case to case; ringside_hang_accuracy tests all of them.
 TEST_P(HarmedRuns, MakeNoVerdictConfidentAndWrong) {
   const auto cases = load_all_labelled_dumps(shared_folder() + "/corpus/fr-torch");
   ASSERT_FALSE(cases.empty());

@@ -33,7 +33,7 @@ class Writer {
     }
     return *this;
   }
-  /// One call of `default_pg`, as PyTorch writes it.
+  /// Writes one call of `default_pg` as PyTorch does.
   Writer& call(int sequence, std::string_view state = "scheduled") {
     raw("}(").text("record_id").number(sequence).text("pg_id").number(0);
     text("process_group").text("0").text("default_pg").raw("\x86"s);
@@ -82,7 +82,7 @@ TEST(Pickle, ADumpOfTwoCallsIsRead) {
 }
 
 TEST(Pickle, EveryOpcodeThatIsNotDataIsRefusedAtItsByte) {
-  // cos\nsystem\n(S'true'\ntR. : what a generic unpickler would run
+  // The first pickle holds the command `true`, which a generic unpickler would run.
   for (const std::string& attack :
        {"\x80\x02"s + "cos\nsystem\n(X\x04\0\0\0truetR."s, "\x80\x04\x8c\x02os\x8c\x06system\x93."s,
         "\x80\x02(c__main__\nA\no."s, "\x80\x02}\x81."s, "\x80\x02}}b."s, "\x80\x02Q."s,
@@ -95,7 +95,7 @@ TEST(Pickle, EveryOpcodeThatIsNotDataIsRefusedAtItsByte) {
   }
 }
 
-TEST(Pickle, AnAttackBehindAWholeDumpIsRefusedToo) {
+TEST(Pickle, RefusesAnAttackAfterACompleteDump) {
   std::string bytes = small_dump();
   bytes.pop_back();
   const auto dump = parse(bytes + "cos\nsystem\n.");
@@ -103,7 +103,7 @@ TEST(Pickle, AnAttackBehindAWholeDumpIsRefusedToo) {
   EXPECT_THAT(dump.error().message, HasSubstr("GLOBAL"));
 }
 
-TEST(Pickle, ACutFileGivesWhatItHolds) {
+TEST(Pickle, ReadsATruncatedFileUpToItsEnd) {
   const std::string whole = small_dump();
   bool had_one = false;
   for (std::size_t size = 2; size + 1 < whole.size(); ++size) {
@@ -142,7 +142,7 @@ TEST(Pickle, NumbersOfKeptValuesThatRunAheadOfTheFileAreRefused) {
   EXPECT_THAT(dump.error().message, HasSubstr("byte 3: value 65535 is kept"));
 }
 
-// pickletools.optimize() of old Pythons takes out the opcodes of values that are not used again, and keeps the numbers.
+// pickletools.optimize() of old Pythons removes the opcodes of values that are not used again, and keeps the numbers.
 TEST(Pickle, NumbersOfKeptValuesMayHaveGaps) {
   Writer writer;
   writer.raw("\x80\x02}("s).text("version").text("2.10").text("entries").raw("](");
@@ -154,8 +154,8 @@ TEST(Pickle, NumbersOfKeptValuesMayHaveGaps) {
   EXPECT_EQ(dump->library, "2.30.7");
 }
 
-/// A dump whose values of the top of the stack are kept first: `kept` pickles them, `each` is one dictionary that uses
-/// them, `times` as often.
+/// Returns a dump that begins with values that are kept for later: `kept` pickles them, and `each`, repeated `times`
+/// times, is one dictionary that uses them.
 std::string dump_of_shared(const std::string& kept, const std::string& each, int times) {
   std::string bytes = "\x80\x02" + kept + "](";
   for (int i = 0; i < times; ++i) bytes += each;
@@ -166,7 +166,7 @@ std::string kept_text(std::string_view value, std::uint8_t number) {
   return Writer().text(value).raw("q").bytes() + static_cast<char>(number);
 }
 
-// A text of 64 KB in a dictionary of 13 bytes, and in the next one again.
+// A text of 64 KB is used in a dictionary of 13 bytes, and again in each of the next ones.
 TEST(Pickle, ATextThatManyFramesShareIsNotCopiedForEach) {
   const std::string kept = kept_text(std::string(65'536, 'f'), 0) + kept_text("name", 1) +
                            kept_text("filename", 2) + kept_text("line", 3);

@@ -37,7 +37,7 @@ TEST(FrameLine, EachToolsFramesAreReadAndTracebacksAreNot) {
   EXPECT_FALSE(logs::parse_frame("we saw this (see notes.md:12) on Monday", frame));
 }
 
-TEST(ProcessStacks, HeadsWithoutFramesBetweenThemStandForOneStack) {
+TEST(ProcessStacks, HeadingsWithoutFramesBetweenThemShareOneStack) {
   const auto all = stacks(
       "4 in:\n\nThread 10 (active): \"MainThread\"\nThread 11 (active): \"MainThread\"\n    "
       "broadcast "
@@ -66,7 +66,7 @@ TEST(ProcessStacks, AHeadNamesRanksInAnyOfTheirForms) {
 }
 
 // A local rank is no rank of the job, and neither is a node's.
-TEST(ProcessStacks, ALocalRankIsNotTakenForTheGlobalOne) {
+TEST(ProcessStacks, DistinguishesALocalFromAGlobalRank) {
   const auto all =
       stacks("Process 71: python t.py --local_rank=3\n  all_reduce (distributed_c10d.py:1)\n");
   ASSERT_EQ(all.size(), 1U);
@@ -83,7 +83,7 @@ TEST(ProcessStacks, WithoutHeadsABlankLinePartsOneFromTheNext) {
   EXPECT_EQ(all[1].activity, Activity::Checkpoint);
 }
 
-TEST(ProcessStacks, OfAProcessWithManyThreadsTheMainOneCounts) {
+TEST(ProcessStacks, UsesTheMainThreadOfAProcess) {
   const auto all = stacks(
       "Process 7: python t.py\nThread 7 (active): \"MainThread\"\n    all_reduce "
       "(distributed_c10d.py:1)\nThread 8 "
@@ -112,7 +112,7 @@ TEST(ProcessStacks, ALogLineNamesNoStack) {
   EXPECT_THAT(all[0].ranks, IsEmpty());
 }
 
-TEST(ProcessStacks, WhateverItIsGivenItEnds) {
+TEST(ProcessStacks, TerminatesOnAnyInput) {
   EXPECT_THAT(
       stacks("Thread\nThread 0x\nProcess \n4 in:\nrank \nranks -\n#\n#9999999999 x from y\n"),
       IsEmpty());
@@ -173,7 +173,7 @@ TEST(ProcessStacks, AHeadMayNameItsRanksOneByOne) {
   EXPECT_EQ(all[0].frames.size(), 2U);  // a remark after a frame does not belong to it
 }
 
-TEST(ProcessStacks, ALockThatNothingExplainsIsNoWork) {
+TEST(ProcessStacks, AnUnexplainedLockIsNotWork) {
   const auto all = stacks(
       "rank 0:\n  File \"/usr/lib/python3.11/threading.py\", line 320 in wait\n"
       "  File \"/app/train.py\", line 9 in main\n");

@@ -17,8 +17,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// A communicator of a report: which ranks of the job are in it, and all-reduces that each launched; -1 for
-/// one that did not answer, -2 for one that is considered dead.
+/// A communicator of a report: the ranks of the job that are in it, and the number of all-reduces that each launched;
+/// -1 for a rank that did not answer, -2 for one that is considered dead.
 struct Communicator {
   std::string hash;
   std::vector<std::pair<int, int>> members;
@@ -86,7 +86,7 @@ std::string dump(int sequence) {
 }
 
 // Rank 2 waits for rank 3 in their pair, 0 and 1 wait for 2 and 3 in the world: rank 3 is not blocked.
-TEST(Ras, OfThoseThatLaunchedLessTheOneThatWaitsNowhereIsNamed) {
+TEST(Ras, NamesTheRankThatLaunchedLessAndWaitsNowhere) {
   const Folder folder;
   folder.write("ras.json", report({{"0xa", {{0, 11}, {1, 11}, {2, 10}, {3, 10}}},
                                    {"0xb", {{0, 21}, {1, 21}}},
@@ -98,7 +98,7 @@ TEST(Ras, OfThoseThatLaunchedLessTheOneThatWaitsNowhereIsNamed) {
   EXPECT_LT(best.confidence, 0.8) << "one report: the job may move";
 }
 
-// Three all-gathers and seven all-reduces against four and six: ten of each.
+// Three all-gathers and seven all-reduces, compared with four and six: ten operations each.
 TEST(Ras, AsManyOperationsAndOtherOnesAreAMismatch) {
   RasCommunicator communicator;
   for (const int rank : {0, 1, 2}) {
@@ -111,7 +111,7 @@ TEST(Ras, AsManyOperationsAndOtherOnesAreAMismatch) {
 }
 
 // A watchdog ends the ranks that wait, and the stopped one runs again: the newest report misses the others.
-TEST(Ras, RanksThatGoMissingLaterAreNoCulprits) {
+TEST(Ras, RanksThatDisappearLaterAreNotCulprits) {
   const Folder folder;
   folder.write("1.json", report({{"0xa", {{0, 11}, {1, 11}, {2, -1}}}}, "2026-03-01 10:00:00"));
   folder.write("2.json", report({{"0xa", {{0, -1}, {1, -1}, {2, 10}}}}, "2026-03-01 10:00:30"));
@@ -119,7 +119,7 @@ TEST(Ras, RanksThatGoMissingLaterAreNoCulprits) {
   EXPECT_THAT(folder.verdict().culprits, ElementsAre(2));
 }
 
-TEST(Ras, EqualCountsOfAllSayNothing) {
+TEST(Ras, EqualCountsAreNoEvidence) {
   const Folder folder;
   folder.write("ras.json", report({{"0xa", {{0, 11}, {1, 11}}}}, "2026-03-01 10:00:00"));
   EXPECT_EQ(folder.verdict().kind, Kind::Unknown) << "idle, or all inside one call";
@@ -169,7 +169,7 @@ TEST(Ras, ServerOutputBeforeTheReportIsIgnored) {
   EXPECT_EQ(read->communicators[0].hash, 0xaU);
 }
 
-TEST(Ras, WhatIsCutOrIsNoReportIsAnError) {
+TEST(Ras, RefusesTruncatedAndOtherFiles) {
   EXPECT_FALSE(parse_ras_report(""));
   EXPECT_FALSE(parse_ras_report("OK\n"));
   EXPECT_FALSE(parse_ras_report(R"({"communicators":7})"));
@@ -180,7 +180,7 @@ TEST(Ras, WhatIsCutOrIsNoReportIsAnError) {
   EXPECT_FALSE(parse_ras_report(std::string(1'000'000, '[')));
 }
 
-// In an issue the report is surrounded by text, quoted, and broken at the terminal's width.
+// As in an issue, the report is surrounded by text, quoted, and wrapped at the terminal's width.
 TEST(Ras, AReportBetweenOtherLinesIsRead) {
   const std::string text = report({{"0xa", {{0, 4}, {1, 4}, {2, -1}}}}, "2026-03-01 10:00:00");
   std::string paste = "What does it mean?\n\n```json\n";
@@ -205,7 +205,7 @@ std::string with_completions(std::string text, int launched) {
   return text;
 }
 
-// No rank differs from another, and two reports show no call that ended: they are all inside one.
+// No rank differs from another, and two reports show no completed call in between: all ranks are in one call.
 TEST(Ras, IfAllAreInOneCallItIsNamedWithoutACulprit) {
   const Folder folder;
   const std::vector<Communicator> all{{"0xa", {{0, 11}, {1, 11}, {2, 11}}}};

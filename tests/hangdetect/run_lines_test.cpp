@@ -21,7 +21,7 @@ TEST(RunLines, StepsAreReadInTheWordsOfManyLoops) {
   EXPECT_EQ(read_run_line("footsteps 12").what, RunWhat::Other);
 }
 
-TEST(RunLines, WarningsOfJobsThatRunWellAreNoAlarm) {
+TEST(RunLines, WarningsOfHealthyJobsRaiseNoAlarm) {
   EXPECT_EQ(
       read_run_line(
           "No available shared memory broadcast block found in 60 seconds. This typically happens "

@@ -23,19 +23,19 @@ class SmallJob {
   int add_group(const std::string& name, std::vector<int> members,
                 const std::string& description = "");
 
-  /// One call of one rank; pending unless changed. Numbers are consecutive.
+  /// Adds one call of one rank; pending unless changed. Numbers are consecutive.
   void call(int rank, int group, const std::string& name, std::uint64_t count,
             bool is_done = false);
-  /// `times` calls that all members made and ended.
+  /// Adds `times` calls that all members made and completed.
   void all_call(int group, const std::string& name, std::uint64_t count, int times = 1);
-  /// Sends and receives that one rank starts together (batch_isend_irecv): pending, and one number for all.
+  /// Adds sends and receives that one rank starts together (batch_isend_irecv): pending, with one number for all.
   void batch(int rank, int group, const std::vector<std::string>& names, std::uint64_t count);
   /// Drops the rank's dump.
   void lose(int rank);
 
-  /// The verdict of decide().
+  /// Returns the verdict of decide().
   [[nodiscard]] Verdict verdict(const LogFacts& facts = {}) const;
-  /// The result of examine() for these dumps alone; it takes the names with it.
+  /// Returns the result of examine() for these dumps alone; it takes over the names.
   [[nodiscard]] Examination examination() &&;
   [[nodiscard]] const std::vector<RankDump>& dumps() const { return dumps_; }
 

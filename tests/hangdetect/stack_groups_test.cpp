@@ -6,7 +6,7 @@
 #include "diag/hangdetect/readers/listed_source.h"
 #include "tests/diag/labelled_hangs.h"
 
-// Text next to stacks: groups, numbers, source, and `the same as rank 2`.
+// Tests text next to stacks: groups, numbers, source, and `the same as rank 2`.
 
 namespace ringside::hang {
 namespace {

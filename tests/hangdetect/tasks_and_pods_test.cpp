@@ -5,7 +5,7 @@
 
 #include "tests/diag/labelled_hangs.h"
 
-// The rank of a task, an actor, a pod or a GPU, in the words of JAX, Ray, Kubernetes and ROCm.
+// Tests the rank of a task, an actor, a pod or a GPU, in the words of JAX, Ray, Kubernetes and ROCm.
 
 namespace ringside::hang {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(Tasks, ThoseThatACoordinationServiceNoLongerHearsAreDead) {
+TEST(Tasks, TasksWithoutHeartbeatsAreDead) {
   const Explanation listed = verdict_on(
       "absl::Status: UNAVAILABLE: The following tasks are unhealthy (stopped sending heartbeats):\n"
       "/job:jax_worker/replica:0/task:4\n/job:jax_worker/replica:0/task:5\nThe tasks have "

@@ -68,11 +68,11 @@ class TracedJob {
     for (const int rank : {0, 1, 2}) call(rank, sequence, begin, begin + 100'000);
   }
 
-  /// All so far goes into the file, as one block.
+  /// Writes all events so far to the file as one block.
   void write_block() { recorder_->flush(); }
-  /// Changes a bit of the block that was written last.
+  /// Changes a bit of the most recent block.
   void damage_last_block() { flip_bit(bytes() - 40); }
-  /// Changes a bit, or puts it right again.
+  /// Flips a bit, or restores it.
   void flip_bit(std::uintmax_t at) {
     std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
     file.seekg(static_cast<std::streamoff>(at));
@@ -99,7 +99,7 @@ class TracedJob {
   TraceLane* lane_ = nullptr;
 };
 
-TEST(Traces, ARunThatEndedIsNoHang) {
+TEST(Traces, ARunThatEndedIsNotAHang) {
   TracedJob job;
   for (std::uint32_t k = 0; k < 5; ++k) job.all_call(k);
   EXPECT_EQ(job.verdict().kind, Kind::NotAHang);
@@ -117,8 +117,8 @@ TEST(Traces, ARankThatBeginsACallWhenOthersHaveGivenItUpNeverCame) {
   EXPECT_THAT(details_of(best), testing::Contains(HasSubstr("rank 0 waits for chunk 0 of rank 2")));
 }
 
-// The job was killed. Ranks 0 and 1 wrote what they had when they began to wait in call 9; what rank 2 had
-// not written when it froze goes back to call 7.
+// The job was killed. Ranks 0 and 1 wrote their events when they began to wait in call 9; the events that rank 2 had
+// not written when it froze go back to call 7.
 TEST(Traces, ARankWhoseEventsEndBeforeTheOthersCallWasStuck) {
   TracedJob job;
   for (std::uint32_t k = 0; k < 7; ++k) job.all_call(k);
@@ -160,8 +160,8 @@ TEST(Traces, AReceiverThatAlsoLacksAnUnsentChunkWaitsForThatSender) {
   EXPECT_EQ(stalled[0].receiver, 2);
 }
 
-// Ranks 0 and 1 wait in call 5. What rank 2 did last, all or nothing, was in the block that is damaged.
-TEST(Traces, ARankWhoseNewestEventsMayBeLostIsNoCulprit) {
+// Ranks 0 and 1 wait in call 5. The last events of rank 2, all or none, were in the damaged block.
+TEST(Traces, ARankWhoseNewestEventsMayBeLostIsNotACulprit) {
   for (const bool is_all_lost : {false, true}) {
     TracedJob job;
     for (std::uint32_t k = 0; k < 5; ++k) {
@@ -185,7 +185,7 @@ TEST(Traces, ARankWhoseNewestEventsMayBeLostIsNoCulprit) {
   }
 }
 
-// The same with the damage among old calls: the last events of every rank are there, and show which rank is missing.
+// As above, with the damage among old calls: the last events of every rank are there, and show which rank is missing.
 TEST(Traces, OldDamageIsReportedAndTheVerdictIsUnchanged) {
   TracedJob job;
   for (std::uint32_t k = 0; k < 3; ++k) job.all_call(k);
@@ -206,7 +206,7 @@ TEST(Traces, OldDamageIsReportedAndTheVerdictIsUnchanged) {
   EXPECT_THAT(all.bad[0].error.message, HasSubstr("could not be read"));
 }
 
-// Rank 2 is absent, whichever bit is wrong: it is the culprit, or there is none, and the loss is reported.
+// Rank 2 is absent. Whichever bit is wrong, either rank 2 is the culprit or there is none, and the loss is reported.
 TEST(Traces, NoWrongBitMakesAnotherRankTheCulprit) {
   TracedJob job;
   for (std::uint32_t k = 0; k < 6; ++k) {
@@ -235,7 +235,7 @@ TEST(Traces, NoWrongBitMakesAnotherRankTheCulprit) {
 }
 
 // An .rtrace file is recognised by its first bytes; one that is cut there is skipped, with its reason.
-TEST(Traces, AFileThatIsNoTraceBehindItsMagicIsAnError) {
+TEST(Traces, AFileThatOnlyStartsLikeATraceIsAnError) {
   const auto path = std::filesystem::temp_directory_path() / "ringside-no-trace.rtrace";
   std::ofstream(path, std::ios::binary) << "\x89RTRACE\n\1";
   EXPECT_FALSE(examine({path.string()}));

@@ -5,7 +5,8 @@
 
 #include "tests/diag/labelled_hangs.h"
 
-// Texts that look like a hang but are not: reports of a job that moves, the end of a healthy job, a slow start.
+// Tests texts that look like a hang but are not: reports of a job that progresses, the end of a healthy job, a slow
+// start.
 
 namespace ringside::hang {
 namespace {
@@ -34,7 +35,7 @@ TEST(RasTwice, ARankStuckWhileOthersLaunchAFewMoreIsNamed) {
   EXPECT_THAT(best.culprits, ElementsAre(6));
 }
 
-TEST(RasTwice, OneThatLagsInBothIsNoSkew) {
+TEST(RasTwice, ALagInBothReportsIsNotSkew) {
   EXPECT_THAT(verdict_on(counted(15, 5120, 6, 5104) + counted(15, 5220, 6, 5180)).culprits,
               ElementsAre(6));
 }
@@ -44,7 +45,7 @@ constexpr const char* kStoreGone =
     "SocketImpl(fd=67, "
     "addr=[localhost]:41210, remote=[localhost]:29500): Broken pipe\n";
 
-TEST(EndsWell, ALostStoreAfterTheEndIsNoFailure) {
+TEST(EndsWell, ALostStoreAfterTheEndIsNotAFailure) {
   const std::string end = "{'train_runtime': 7867.4, 'train_loss': 0.8, 'epoch': 3.0}\n";
   EXPECT_EQ(verdict_on(end + kStoreGone + "99120   COMPLETED      0:0   02:13:40\n").kind,
             Kind::NotAHang);
@@ -69,7 +70,7 @@ TEST(EndsWell, AJobWithoutATimeoutAtItsTimeLimitDidNotHang) {
   EXPECT_EQ(verdict_on(steps + end).kind, Kind::Unknown) << "it may have hung for hours";
 }
 
-TEST(EndsWell, ASlowCompilationIsNoHangOnceStepsFollow) {
+TEST(EndsWell, ASlowCompilationFollowedByStepsIsNotAHang) {
   const std::string alarm =
       "E external/xla/xla/service/slow_operation_alarm.cc:73]\n"
       "[Compiling module jit_train_step] Very slow compile? If you want to file a bug, run with\n";

@@ -9,7 +9,7 @@
 #include "diag/hangdetect/verdict/decide.h"
 #include "diag/report/sentences/hang_sentences.h"
 
-// The sentences of a verdict: they claim nothing that the text does not show.
+// Tests the sentences of a verdict: they claim nothing that the text does not show.
 
 namespace ringside::hang {
 namespace {
@@ -58,14 +58,14 @@ TEST(Wording, ARankThatCompletedAllEnqueuedCallsDoesNotWait) {
   EXPECT_THAT(said.best.call, IsEmpty());
 }
 
-TEST(Wording, OfARankThatIsACallBehindNothingIsPending) {
+TEST(Wording, ARankOneCallBehindHasNoPendingCall) {
   std::string text = "world_size=3\n";
   for (const int rank : {0, 2}) text += timeout_of(rank, 41) + status_of(rank, 41, 41, 40);
   text += status_of(1, 40, 40, 40);
   EXPECT_THAT(said_of(text).best.culprits, testing::ElementsAre(1));
 }
 
-TEST(Wording, TheHighestRankIsNoSizeOfTheJob) {
+TEST(Wording, TheHighestRankIsNotTheJobsSize) {
   const Said said = said_of(timeout_of(5, 12) + status_of(5, 12, 12, 11));
   EXPECT_FALSE(said.is_world_known);
   EXPECT_THAT(said.best.culprits, IsEmpty());

@@ -22,7 +22,7 @@ const Release& release(const char* format) {
   return releases().back();
 }
 
-/// Two calls of one rank of two: the first one done, the second one without the other rank.
+/// Two calls of one rank of two: the first one completed, the second one without the other rank.
 struct TwoCalls {
   TwoCalls() : small(2) {
     for (const int rank : {0, 1}) small.call(rank, Op::AllReduce, 0, 1'000'000);
@@ -79,13 +79,13 @@ TEST(Dump, StartsAreKnownOnlyWithTiming) {
   EXPECT_EQ(dump["pg_status"]["0"]["last_started_collective"], "2");
 }
 
-TEST(Dump, ADumpShowsWhatWasSoAtItsMoment) {
+TEST(Dump, ADumpShowsTheStateAtItsTime) {
   TwoCalls calls;
   Recorder recorder;
   recorder.release = release("2.10");
   const Record& first = record(calls.play, 0, 0);
   EXPECT_EQ(calls.json(recorder, first.completed)["entries"][0]["state"], "completed");
-  // Ended, but the watchdog's round has not come yet.
+  // Completed, but the watchdog has not polled yet.
   EXPECT_EQ(calls.json(recorder, first.completed)["entries"][0]["retired"], false);
   EXPECT_EQ(calls.json(recorder, first.completed - 1)["entries"][0]["state"], "scheduled");
   EXPECT_FALSE(calls.json(recorder, first.created - 1).contains("entries"));
@@ -106,7 +106,7 @@ TEST(Dump, TheRingKeepsTheLastAndTheStatusKnowsTheRest) {
   EXPECT_EQ(snapshot.status[0].enqueued, 10);
 }
 
-TEST(Dump, GlooHasNoStatesAndSaysItByRetired) {
+TEST(Dump, GlooHasOnlyTheRetiredFlagAsState) {
   TwoCalls calls;
   Recorder recorder;
   recorder.release = release("2.10");

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kSeeds = 12;
 
-/// What the culprit did in its group, and what another member did.
+/// The calls of the culprit in its group, and those of another member.
 struct Sight {
   Surface surface;
   const Step* own = nullptr;
@@ -75,7 +75,7 @@ TEST(Fault, ARankThatStopsHasNothingPendingAndTheOthersWaitForIt) {
   }
 }
 
-TEST(Fault, MismatchesDifferInWhatTheyAreNamedAfter) {
+TEST(Fault, AMismatchDiffersInThePropertyOfItsName) {
   struct Expected {
     FaultClass kind;
     bool op, count, type, root;
@@ -167,7 +167,8 @@ TEST(Fault, TheSameSeedMakesTheSameCase) {
   }
 }
 
-/// A step of ring attention: sends and receives that begin together between collectives, two of which do, too.
+/// A step of ring attention: sends and receives that begin together, between collectives, two of which also begin
+/// together.
 Outline ring_outline() {
   const auto outline = parse_outline(
       "ringside: hang-program/1\nranks: 8\niterations: 12\ngroups: {ring: [0-3, 4-7]}\nsteps:\n"
@@ -190,7 +191,7 @@ HangCase made_of_ring(FaultClass kind, int seed) {
   return *std::move(hang);
 }
 
-// Each iteration's body has four sends and receives of a kind at most: those of three rounds, and what is made twice. Only
+// Each iteration has at most four sends and four receives: those of three rounds, and the repeated ones. Only
 // p2p_unmatched skips one end alone.
 TEST(Fault, FaultsTakePlaceInWhatBeginsTogether) {
   for (const FaultClass kind :
@@ -203,7 +204,7 @@ TEST(Fault, FaultsTakePlaceInWhatBeginsTogether) {
       EXPECT_TRUE(hang.play.is_hung()) << to_string(kind) << " " << seed << hang.fault.text;
       for (const RankProgram& own : hang.program.programs) {
         for (const auto& [iteration, body] : own.odd) {
-          std::map<int, int> ends;  // sends less receives, by what begins together
+          std::map<int, int> ends;  // sends minus receives, by the set that begins together
           for (const Step& step : body) {
             if (step.kind == Step::Kind::Call && is_p2p(step.op)) {
               ends[step.bundle] += step.op == Op::Send ? 1 : -1;
@@ -276,8 +277,8 @@ TEST(Truth, AHealthyJobHasNoCulpritWhateverIsLost) {
   }
 }
 
-// The rank that leaves the all-reduce out waits in the next round for its neighbours, who wait for it in the all-reduce.
-TEST(Truth, ARankThatGoesOnToTheRingWithoutACollectiveIsInAnUnmatchedTransfer) {
+// The rank that skips the all-reduce waits in the next round for its neighbours, who wait for it in the all-reduce.
+TEST(Truth, ARankThatSkipsACollectiveIsInAnUnmatchedTransfer) {
   int checked = 0;
   for (int seed = 0; seed < 8 * kSeeds; ++seed) {
     const HangCase hang = made_of_ring(FaultClass::DivergedControlFlow, seed);
@@ -294,7 +295,7 @@ TEST(Truth, ARankThatGoesOnToTheRingWithoutACollectiveIsInAnUnmatchedTransfer) {
   EXPECT_GT(checked, 2);
 }
 
-TEST(Truth, OfTwoMembersThatDisagreeEitherMayBeRight) {
+TEST(Truth, EitherOfTwoMembersThatDisagreeMayBeTheCulprit) {
   CaseOptions options;
   options.kind = FaultClass::ShapeMismatch;
   options.ranks = 2;

@@ -26,7 +26,7 @@ Program program_of(const std::string& steps, int ranks = 4) {
   return make_program(*outline);
 }
 
-/// A microsecond an element, whatever is called.
+/// Every call takes a microsecond per element.
 Play played(const Program& program) {
   const PlayTimes times{
       .call = [](const Step& step, const Group&) { return Nanoseconds{1000 * step.count}; },
@@ -38,7 +38,7 @@ Nanoseconds length_of(const Record& record) {
   return Nanoseconds{record.completed - record.moving};
 }
 
-// Sends one by one, each before the receive, wait for each other round the ring; begun together they do not.
+// Sends before receives, one by one, wait for each other around the ring; begun together they do not.
 TEST(Grouped, ARingOfSendsAndReceivesComesThroughTogetherAndNotOneByOne) {
   EXPECT_FALSE(played(program_of("- send_recv: {on: world, count: 50}\n")).is_hung());
   const std::string one_by_one =
@@ -68,7 +68,8 @@ TEST(Grouped, EachRankSendsSoManyPlacesOnRoundTheGroup) {
   }
 }
 
-// Rank 0 sends 30 and 50 at once: each takes as long as 80. Rank 3 alone gets 50, and waits for all that rank 0 sends.
+// Rank 0 sends 30 and 50 elements at once: each takes as long as 80. Only rank 3 receives 50, and waits for all that
+// rank 0 sends.
 TEST(Grouped, SendsOfOneRankShareItsWayOut) {
   const Play play = played(
       program_of("- grouped: {calls: [transfer: {on: world, from: 0, to: 2, count: 30}, transfer: "
@@ -92,7 +93,7 @@ TEST(Grouped, ReceivesShareTheWayInAndTheOtherWayIsFree) {
   }
 }
 
-// They share what carries them, so the one takes as long as if the other followed.
+// The collectives share links, so they take as long as if one followed the other.
 TEST(Grouped, CollectivesFollowEachOther) {
   Program program = program_of(
       "- grouped: {calls: [all_reduce: {on: world, count: 30}, all_gather: {on: world, count: "
@@ -107,7 +108,7 @@ TEST(Grouped, CollectivesFollowEachOther) {
   EXPECT_FALSE(is_done(play, 0, 1));
 }
 
-// Both halves are pending, and those that begin with them.
+// Both halves of the transfer are pending, and so are the transfers that begin with them.
 TEST(Grouped, ATransferThatTheNetworkLosesNeverEnds) {
   const Program program = program_of("- send_recv: {on: world, count: 5}\n");
   const PlayTimes times{.is_even = true};
@@ -135,7 +136,7 @@ TEST(Grouped, LoopsAndIterationsBeginAnew) {
   EXPECT_EQ(record(played(program), 0, 11).p2p_seq, 6);
 }
 
-// PyTorch's recorder: the calls of batch_isend_irecv have one number, and an entry behind them ends the set.
+// In PyTorch's recorder, the calls of batch_isend_irecv have one number, and an entry after them ends the set.
 TEST(Grouped, TheRecorderKeepsACoalescedSet) {
   const Program program =
       program_of("- send_recv: {on: world, count: 5}\n- all_reduce: {on: world, count: 7}\n");
@@ -168,8 +169,8 @@ TEST(Grouped, TheRecorderKeepsACoalescedSet) {
   }
 }
 
-// On streams of their own the second group's call does not wait for the first one's.
-TEST(Streams, WhatIsOnOneStreamRunsInItsOrder) {
+// On separate streams the second group's call does not wait for the first one's.
+TEST(Streams, WorkOnOneStreamRunsInOrder) {
   const auto crossed = [](const std::string& stream) {
     const std::string left = "- all_reduce: {on: left, count: 5, async: yes" + stream;
     const std::string right = "- all_reduce: {on: right, count: 5, async: yes" + stream;

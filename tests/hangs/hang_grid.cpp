@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace ringside;  // NOLINT: a program
 
-/// A confidence that people act on.
+/// The confidence from which on people act.
 constexpr double kConfident = 0.8;
 
 struct Tally {
@@ -55,7 +55,7 @@ struct Answer {
 };
 
 Answer ask(const std::string& folder) {
-  // The truth is no input.
+  // The truth must not be an input.
   fs::rename(folder + "/truth.json", folder + "/../truth.json");
   const auto examined = hang::examine({folder});
   fs::rename(folder + "/../truth.json", folder + "/truth.json");
@@ -101,7 +101,7 @@ std::vector<int> ranks_without(const std::vector<bool>& has) {
   return ranks;
 }
 
-/// All that one needs to see why the culprits themselves were not named.
+/// Returns all that a reader needs to see why the culprits themselves were not named.
 std::string describe(const hangs::HangCase& made, const Answer& answer, int i) {
   const hangs::Truth truth = hangs::find_truth(made);
   std::string right;
@@ -204,8 +204,8 @@ Result<Options> parse(const std::vector<std::string>& words) {
   return options;
 }
 
-/// Whether the bars hold: exact culprits in 95 % with all files and in 85 % with 40 % of them lost, at most
-/// 1 % confident and wrong.
+/// Returns whether the bars hold: exact culprits in 95 % with all files and in 85 % with 40 % of them lost, at most 1
+/// % confident and wrong.
 bool holds(int lost, const Tally& all) {
   return percent(all.culprits, all.cases) >= (lost == 0 ? 95 : 85) &&
          percent(all.confident_wrong, all.cases) <= 1;

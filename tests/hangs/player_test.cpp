@@ -26,7 +26,7 @@ TEST(Player, ACollectiveEndsAFixedTimeAfterItsLastMemberCame) {
   EXPECT_FALSE(play.is_hung());
 }
 
-TEST(Player, AHostGoesOnAfterACallAndStopsAtASynchronize) {
+TEST(Player, AHostContinuesAfterACallAndWaitsAtASynchronize) {
   SmallProgram small(2);
   small.call(0, Op::AllReduce, kWorld);
   small.call(0, Op::AllReduce, kWorld);

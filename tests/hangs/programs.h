@@ -9,7 +9,7 @@
 
 namespace ringside::hangs {
 
-/// Programs of a few steps, for tests that show the arithmetic. Hosts all start within 2 ms.
+/// Programs of a few steps, for tests that show the arithmetic. All hosts start within 2 ms.
 class SmallProgram {
  public:
   explicit SmallProgram(int ranks) {
@@ -21,14 +21,14 @@ class SmallProgram {
     program_ = make_program(outline_);
   }
 
-  /// Another group; returns its index. The ranks of groups of one family must not overlap.
+  /// Adds another group and returns its index. The ranks of groups of one family must not overlap.
   int group(std::vector<int> ranks) {
     outline_.families.push_back({"f" + std::to_string(outline_.families.size()), "F", {ranks}});
     program_ = make_program(outline_);
     return static_cast<int>(program_.groups.size()) - 1;
   }
 
-  /// Only after the last group().
+  /// May only be called after the last group().
   Step& call(int rank, Op op, int group, std::int64_t count = 1000, int peer = 0) {
     Step step;
     step.kind = Step::Kind::Call;

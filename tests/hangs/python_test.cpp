@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST_F(GeneratedCases, DumpsLoadInPythonAndTheirJsonSaysTheSame) { EXPECT_EQ(check(""), 0); }
+TEST_F(GeneratedCases, DumpsLoadInPythonAndEqualTheirJson) { EXPECT_EQ(check(""), 0); }
 
 TEST_F(GeneratedCases, TheSameSeedGivesTheSameBytes) {
   const std::string again = folder_ + "_again";
@@ -34,7 +34,7 @@ TEST_F(GeneratedCases, TheSameSeedGivesTheSameBytes) {
   fs::remove_all(again);
 }
 
-// A truth.json does not make the rest ours: labelled logs have one, too.
+// A truth.json does not make the other files ours: labelled logs have one, too.
 TEST(Generate, AFolderThatHoldsAnythingIsLeftAlone) {
   const std::string folder =
       testing::TempDir() + "ringside_hangs_other_" + std::to_string(::getpid());

@@ -5,7 +5,7 @@
 namespace ringside {
 namespace {
 
-TEST(BenchCall, AGatheredBlockLiesAtItsRanksPlace) {
+TEST(BenchCall, AGatheredBlockIsAtItsRanksIndex) {
   const BenchCall call(Collective::AllGather, 1000, 2, 3, Rank{0});  // 333 each
   EXPECT_EQ(call.inputs(), 333);
   EXPECT_EQ(call.outputs(), 999);
@@ -22,7 +22,7 @@ TEST(BenchCall, BlocksOfAnAllGatherVDiffer) {
   EXPECT_EQ(call.input_at(), 25);
 }
 
-TEST(BenchCall, OnlyTheRootHasWhatIsGathered) {
+TEST(BenchCall, OnlyTheRootHasTheGatheredData) {
   EXPECT_EQ(BenchCall(Collective::Gather, 40, 1, 4, Rank{1}).outputs(), 40);
   EXPECT_EQ(BenchCall(Collective::Gather, 40, 2, 4, Rank{1}).outputs(), 0);
   EXPECT_EQ(BenchCall(Collective::Scatter, 40, 2, 4, Rank{1}).inputs(), 0);

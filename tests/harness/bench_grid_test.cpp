@@ -14,7 +14,7 @@ GridRow row(Bytes bytes, double ring_us, double one_shot_us) {
 }
 
 // 8 B: one-shot, half the time. 1 KiB: the ring is 2 % ahead, less than a change is worth. 64 KiB: ring.
-TEST(BenchGrid, ARuleGoesOnUntilAnotherIsClearlyBetter) {
+TEST(BenchGrid, ARuleAppliesUntilAnotherIsClearlyBetter) {
   const auto rules =
       rules_of({row(8_B, 2, 1), row(1_KiB, 2, 2.04), row(64_KiB, 8, 12)}, {.nranks = 4});
   ASSERT_EQ(rules.size(), 2U);

@@ -20,7 +20,7 @@ std::vector<std::byte> filled(const CheckData& data, DataType type, int rank,
   return buffer;
 }
 
-/// The reduction over nranks, from the last rank down: another order than the check's.
+/// Reduces over nranks from the last rank to the first, which is another order than the check's.
 std::vector<std::byte> reduced(const CheckData& data, DataType type, RedOp op, int nranks) {
   std::vector<std::byte> result(kCount * size_of(type).value);
   const std::array outputs{result.data()};
@@ -66,7 +66,7 @@ TEST(CheckData, AMissingRankShowsForEveryTypeAndOperation) {
 }
 
 // 1 / 3 is rounded, so 3 ranks' average may be off by 3 units in the last place: of 1 in half, 3 * 2^-10.
-TEST(CheckData, WhatIsRoundedMayBeOffByAUnitOfTheLastPlaceARank) {
+TEST(CheckData, AllowsOneUnitOfTheLastPlacePerRankForRoundedData) {
   const CheckData data(DataType::Float16, RedOp::Avg, 7);
   std::vector<std::byte> result = reduced(data, DataType::Float16, RedOp::Avg, 3);
   const auto move_by = [&](ElementBits units) {

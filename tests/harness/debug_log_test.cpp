@@ -16,7 +16,7 @@
 #include "engine/transport/transport.h"
 #include "harness/job.h"
 
-// What a real run says of itself, read back by the audit: by code that shares nothing with what wrote it.
+// The audit reads back what a real run logs about itself, with code that shares nothing with the code that wrote it.
 
 namespace ringside {
 namespace {
@@ -27,7 +27,7 @@ using testing::IsEmpty;
 
 constexpr const char* kAllSubsystems = "INIT,BOOTSTRAP,NET,GRAPH,COLL,TUNING,DESTROY";
 
-/// Variables for as long as it lives; the ranks inherit them.
+/// Sets variables as long as the object lives; the ranks inherit them.
 class Variables {
  public:
   explicit Variables(std::map<std::string, std::string> values) : values_(std::move(values)) {
@@ -47,7 +47,7 @@ JobOptions ring_job(const char* transport) {
   JobOptions job;
   job.local_ranks = 4;
   job.communicator.host.transport = *parse_transport(transport);
-  job.communicator.wishes.algorithm = Algorithm::Ring;
+  job.communicator.settings.algorithm = Algorithm::Ring;
   job.grace = Seconds{2};
   return job;
 }
@@ -68,7 +68,7 @@ Result<int> three_calls(JobRank& rank) {
 struct LoggedRun {
   Result<int> status;
   audit::Audit audit;
-  hang::Explanation hang;  ///< what the hang verb says of the same files
+  hang::Explanation hang;  ///< the verdict of the hang verb on the same files
 };
 
 /// Runs the job with a log file for each rank, and audits those.
@@ -91,7 +91,7 @@ LoggedRun run_logged(const JobOptions& job, const JobMain& main,
           examined ? examined->verdict.best : hang::Explanation{}};
 }
 
-/// Findings that ask for something.
+/// Returns the findings that require an action.
 std::vector<std::string> troubles_of(const audit::Audit& audit) {
   std::vector<std::string> troubles;
   for (const audit::Finding& finding : audit.findings) {
@@ -108,7 +108,7 @@ std::vector<std::string> not_understood(const audit::Audit& audit) {
   return lines;
 }
 
-/// "0-1": who is joined to whom, by connections of that kind.
+/// Returns the pairs of ranks, e.g. "0-1", that connections of that kind join.
 std::set<std::string> pairs_via(const audit::CommFacts& comm, logs::Via via) {
   std::set<std::string> pairs;
   for (const audit::Link& link : comm.links) {
@@ -179,13 +179,13 @@ const audit::Finding* find(const audit::Audit& audit, std::string_view id) {
   return nullptr;
 }
 
-// What was left in the environment is heeded, said as NCCL says it, and found.
+// Variables that were left in the environment take effect, are logged as NCCL logs them, and are found by the audit.
 TEST(DebugLog, VariablesThatForceTcpOrCapTheChannelsAreFound) {
   for (const char* const name : {"NCCL_SHM_DISABLE", "NCCL_MAX_NCHANNELS"}) {
     const Variables variables(std::map<std::string, std::string>{{name, "1"}});
     JobOptions job = ring_job("shm");
     job.communicator.host.transport = nullptr;
-    job.communicator.wishes.nchannels = 4;
+    job.communicator.settings.nchannels = 4;
     const LoggedRun run =
         run_logged(job, three_calls, "INIT,BOOTSTRAP,ENV,NET,GRAPH,COLL,TUNING,DESTROY");
     ASSERT_TRUE(run.status) << run.status.error().message;
@@ -219,7 +219,7 @@ TEST(DebugLog, ARankThatDiesIsNamed) {
   EXPECT_THAT(not_understood(run.audit), IsEmpty());
 }
 
-/// Rank 2 does this after its third call, and does not come to its fourth.
+/// Rank 2 calls the function after its third call, and does not reach its fourth.
 LoggedRun run_without_rank_2(const char* transport, void (*instead)()) {
   JobOptions job = ring_job(transport);
   job.communicator.op_timeout = Seconds{0.5};
@@ -243,14 +243,14 @@ void expect_rank_2_missed(const LoggedRun& run) {
   EXPECT_THAT(run.hang.culprits, ElementsAre(2));
 }
 
-// It hears of the failure in its sleep, and reports it as all do: its calls show it.
+// The sleeping rank learns of the failure and reports it as all ranks do: its calls show it.
 TEST(DebugLog, ARankThatComesFarTooLateIsNamed) {
   for (const char* const transport : {"shm", "tcp"}) {
     expect_rank_2_missed(run_without_rank_2(transport, [] { ::sleep(1); }));
   }
 }
 
-// All others report, and it does not.
+// All others report that they wait, and the stopped rank does not.
 TEST(DebugLog, ARankThatIsStoppedIsNamed) {
   for (const char* const transport : {"shm", "tcp"}) {
     expect_rank_2_missed(run_without_rank_2(transport, [] { ::raise(SIGSTOP); }));
@@ -270,13 +270,13 @@ TEST(DebugLog, RanksThatCallDifferentlyAreNamed) {
   EXPECT_THAT(difference->title, HasSubstr("all_reduce of 512 float"));
 }
 
-TEST(DebugLog, ConnectionsAloneAreNoFallbackToHostMemory) {
+TEST(DebugLog, ConnectionsAloneDoNotShowAFallbackToHostMemory) {
   const LoggedRun run = run_logged(ring_job("shm"), three_calls, "NET");
   ASSERT_TRUE(run.status) << run.status.error().message;
   EXPECT_THAT(troubles_of(run.audit), IsEmpty());
 }
 
-/// What all ranks of a job write to stderr.
+/// Returns what all ranks of a job write to stderr.
 std::string said_by(const std::map<std::string, std::string>& variables) {
   const Variables set(variables);
   testing::internal::CaptureStderr();
@@ -287,7 +287,7 @@ std::string said_by(const std::map<std::string, std::string>& variables) {
 }
 
 // ncclTimeout is 8 from 2.31 on; up to 2.30 it was handed on as the failure of another rank, 6.
-TEST(DebugLog, ATimeoutIsHandedOnAsOne) {
+TEST(DebugLog, ATimeoutIsLoggedAsATimeout) {
   const Variables set(std::map<std::string, std::string>{{"NCCL_DEBUG", "INFO"}});
   JobOptions job = ring_job("shm");
   job.communicator.op_timeout = Seconds{0.5};
@@ -302,7 +302,7 @@ TEST(DebugLog, ATimeoutIsHandedOnAsOne) {
   EXPECT_THAT(said, HasSubstr(") -> 8\n"));
 }
 
-TEST(DebugLog, NothingIsSaidUnlessItIsAskedFor) {
+TEST(DebugLog, LogsNothingUnlessRequested) {
   EXPECT_EQ(said_by({}), "");
   EXPECT_EQ(said_by({{"NCCL_DEBUG", "WARN"}, {"NCCL_DEBUG_SUBSYS", "ALL"}}).find("NCCL INFO"),
             std::string::npos);

@@ -1,4 +1,4 @@
-// Planned faults on real ranks: each ends as its kind has to, or not at all.
+// Tests planned faults on real ranks: each ends the job as its kind must, or not at all.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ JobOptions faulty_job(const char* fault, const Transport* transport = nullptr) {
   return job;
 }
 
-/// 12 calls of each rank on ordinary memory, the data checked behind the last of them.
+/// Makes 12 calls on each rank with ordinary memory, and checks the data after the last one.
 Result<int> reduce_a_while(JobRank& rank) {
   BenchOptions bench;
   bench.sizes = {4_KiB, 200_KiB};
@@ -50,7 +50,7 @@ class FaultyJob : public testing::TestWithParam<const Transport*> {
   }
 };
 
-TEST_P(FaultyJob, WhatIsOnlyLateOrSlowEndsWithTheRightData) {
+TEST_P(FaultyJob, DelaysAndSlowLinksDoNotChangeTheData) {
   for (const char* fault :
        {"late:rank=2,call=3,by=50ms", "stall:rank=1,call=5,by=50ms", "slow_link:from=0,rate=50MB/s",
         "slow_link:from=1,by=100us", "stall_link:from=3,by=50ms"}) {
@@ -72,7 +72,7 @@ TEST_P(FaultyJob, ARankThatSkipsStallsOrIsStoppedLetsTheOthersRunIntoTheTimeout)
   for (const char* fault : {"stall:rank=2,call=3", "stop:rank=2,call=3"}) {
     expect_error(fault, ErrorCode::Timeout, "lost rank");
   }
-  // The last call of all: the others wait in it, and the one that left it out waits for them elsewhere.
+  // At the last call of all, the others wait in it, and the rank that skipped it waits for them elsewhere.
   expect_error("skip:rank=2,call=11", ErrorCode::Timeout, "rank");
 }
 

@@ -12,8 +12,8 @@
 #include "harness/bench.h"
 #include "harness/job.h"
 
-/// Cases of the grid collective x algorithm x protocol x type x operation x ranks x size x memory, and what runs
-/// them on real processes.
+/// Cases of the grid collective x algorithm x protocol x type x operation x ranks x size x memory, and the code that
+/// runs them with real processes.
 namespace ringside {
 
 struct GridCase {
@@ -47,11 +47,11 @@ inline std::string name_of(const GridCase& one) {
          (one.shares_memory ? " in shared memory" : "");
 }
 
-inline CallWishes wishes_of(const GridCase& one) {
+inline CallSettings settings_of(const GridCase& one) {
   return {.algorithm = one.algorithm, .protocol = one.protocol};
 }
 
-/// The pairs of collective and algorithm that there are.
+/// Returns all pairs of a collective and an algorithm that it has.
 inline std::vector<std::pair<Collective, Algorithm>> grid_pairs() {
   std::vector<std::pair<Collective, Algorithm>> pairs;
   for (int c = 0; c <= static_cast<int>(Collective::AllGatherV); ++c) {
@@ -66,7 +66,7 @@ inline std::vector<std::pair<Collective, Algorithm>> grid_pairs() {
   return pairs;
 }
 
-/// What each factor may be. Every case takes one of each.
+/// The possible values of each factor. Every case takes one of each.
 struct Grid {
   std::vector<std::pair<Collective, Algorithm>> pairs = grid_pairs();
   std::vector<Protocol> protocols{Protocol::LL, Protocol::LL128, Protocol::Simple};
@@ -91,10 +91,10 @@ struct Grid {
 };
 
 inline bool is_valid(const GridCase& one) {
-  return check_bench(options_of(one), wishes_of(one)).has_value();
+  return check_bench(options_of(one), settings_of(one)).has_value();
 }
 
-/// Valid cases in which each two levels of different factors meet at least once, as far as they may.
+/// Returns valid cases in which any two levels of different factors meet at least once, if a valid case can have both.
 inline std::vector<GridCase> pairwise(const Grid& grid) {
   using Pair = std::array<std::size_t, 4>;  // factor, level, other factor, its level
   const Grid::Choice levels = grid.levels();
@@ -130,7 +130,7 @@ inline std::vector<GridCase> pairwise(const Grid& grid) {
       best = choice;
     }
     if (most == 0) {
-      wanted.erase(seed);  // no valid case has it
+      wanted.erase(seed);  // no valid case has the pair
       continue;
     }
     each_pair(best, [&](const Pair& pair) { wanted.erase(pair); });
@@ -150,7 +150,7 @@ inline void run_grid(const std::vector<GridCase>& cases, const Transport* transp
     job.communicator.host.transport = transport;
     const auto status = run_job(job, [&, &few = mine](JobRank& rank) -> Result<int> {
       for (const GridCase& one : few) {
-        rank.communicator.set_wishes(wishes_of(one));
+        rank.communicator.set_settings(settings_of(one));
         const auto rows = run_bench(rank.communicator, options_of(one), [](const BenchRow&) {});
         if (!rows) {
           return Error{rows.error().code, name_of(one) + ": " + rows.error().message,

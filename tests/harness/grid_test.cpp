@@ -5,7 +5,7 @@
 namespace ringside {
 namespace {
 
-// 0, one element for some ranks, odd, and more than 8 slots of every protocol.
+// The counts are 0, one element for some ranks, odd ones, and more than 8 slots of every protocol hold.
 TEST(Grid, EveryTwoFactorsMeetOverSharedMemory) {
   run_grid(pairwise({.types = kAllTypes,
                      .ops = kAllOps,
@@ -22,7 +22,7 @@ TEST(Grid, EveryTwoFactorsMeetOverTcp) {
            *parse_transport("tcp"));
 }
 
-/// FNV-1a over the bits.
+/// Returns FNV-1a over the bits.
 std::uint64_t digest(const std::vector<float>& data) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const float value : data) {
@@ -33,7 +33,7 @@ std::uint64_t digest(const std::vector<float>& data) {
   return hash;
 }
 
-// Thirds do not sum exactly: another order on another rank would show.
+// Sums of thirds are not exact: a different order on another rank would show.
 TEST(Grid, AllRanksHoldTheSameBitsAfterAnAllReduce) {
   JobOptions job;
   job.local_ranks = 5;
@@ -46,7 +46,7 @@ TEST(Grid, AllRanksHoldTheSameBitsAfterAnAllReduce) {
     }
     for (const auto& [collective, algorithm] : grid_pairs()) {
       if (collective != Collective::AllReduce) continue;
-      rank.communicator.set_wishes({.algorithm = algorithm});
+      rank.communicator.set_settings({.algorithm = algorithm});
       const CollectiveCall call{.input = input.data(),
                                 .output = output.data(),
                                 .count = static_cast<std::int64_t>(input.size())};

@@ -27,8 +27,8 @@ JobOptions local_job(int nranks, const Transport* transport) {
   return job;
 }
 
-/// What lies in /dev/shm, but for what an Open MPI that runs at the same time has there. (Sockets of the
-/// abstract space cannot outlive the processes, which are looked for on their own.)
+/// Returns the names in /dev/shm, except those of an Open MPI that runs at the same time. (Sockets of the abstract
+/// namespace cannot outlive their processes, which the test looks for separately.)
 std::vector<std::string> leftovers() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
@@ -50,8 +50,8 @@ TEST_P(Job, EveryCollectiveIsRightOnRealProcesses) {
                                       Collective::ReduceScatter, Collective::Broadcast}) {
     for (const int nchannels : {1, 3}) {
       JobOptions job = local_job(3, GetParam());
-      job.communicator.wishes.nchannels = nchannels;
-      job.communicator.wishes.slot = 4_KiB;
+      job.communicator.settings.nchannels = nchannels;
+      job.communicator.settings.slot = 4_KiB;
       const auto status = run_job(job, [&](JobRank& rank) -> Result<int> {
         BenchOptions bench;
         bench.collective = collective;
@@ -71,7 +71,7 @@ TEST_P(Job, EveryCollectiveIsRightOnRealProcesses) {
   }
 }
 
-/// All-reduces until something ends them, or `rounds` are over.
+/// Repeats all-reduces until something ends them or `rounds` are over.
 Result<int> reduce_for_ever(JobRank& rank, const std::function<void(int)>& before_round) {
   std::vector<float> data(1 << 16, 1.0F);
   for (int round = 0;; ++round) {
@@ -91,11 +91,11 @@ TEST(JobTrace, ThePathDistinguishesHostsAndProcesses) {
                                 std::to_string(::getpid()) + ".rtrace";
   const auto trace = TraceFile::open(filled_in);
   ASSERT_TRUE(trace) << trace.error().message;
-  EXPECT_EQ(trace->counts().processes, 3U);  // who made it, and both ranks
+  EXPECT_EQ(trace->counts().processes, 3U);  // the process that made it, and both ranks
   std::filesystem::remove(filled_in);
 }
 
-// As many bytes as no machine has, and as many as no number has.
+// Tries more bytes than any machine has, and more than any number can express.
 TEST(JobMemory, MoreThanTheHostHasIsRefusedBeforeAnyRankStarts) {
   for (const Bytes each : {Bytes{1ULL << 50}, Bytes{1ULL << 63}}) {
     JobOptions job;
@@ -111,7 +111,8 @@ TEST(JobMemory, MoreThanTheHostHasIsRefusedBeforeAnyRankStarts) {
   }
 }
 
-/// The promise for every failure: soon, one clear message, no process, no memory, a readable trace.
+/// Checks the promise for every failure: it ends soon, with one clear message, no process, no shared memory and a
+/// readable trace.
 void expect_clean_end(JobOptions job, const JobMain& main, const std::string& name) {
   const auto before = leftovers();
   job.trace_path = trace_path(name);
@@ -166,8 +167,8 @@ TEST_P(Job, ARankKilledInMidTransferEndsTheJobCleanlyAndItsTraceIsReadable) {
       "transfer");
 }
 
-// The one killed had recorded for 700 ms: at least its first flush, at 250 ms, is in the file.
-TEST_P(Job, TheTraceHoldsWhatTheKilledRankDid) {
+// The killed rank had recorded for 700 ms: at least its first flush, at 250 ms, is in the file.
+TEST_P(Job, TheTraceContainsTheKilledRanksEvents) {
   JobOptions job = local_job(2, GetParam());
   job.trace_path = trace_path("killed");
   const auto status = run_job(job, [](JobRank& rank) {

@@ -36,7 +36,7 @@ TEST(LocalRanks, RankZeroSendsTheOthersALine) {
   EXPECT_EQ(*status, 0);
 }
 
-// Stopped before it had said where the ranks meet, rank 0 was waited for without end.
+// If rank 0 stops before it has reported where the ranks meet, the others must not wait for it without end.
 TEST(LocalRanks, ARankZeroThatHangsIsNotWaitedForForEver) {
   const auto status = run_local_ranks(
       3,
@@ -68,7 +68,7 @@ TEST(LocalRanks, AKilledRankIsNamedAndTheOthersAreEnded) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
 }
 
-// Ranks 0 and 2 only report that they lost rank 1; rank 1 says why.
+// Ranks 0 and 2 only report that they lost rank 1; rank 1 reports the reason.
 TEST(LocalRanks, TheErrorThatExplainsTheOthersIsTheOneReported) {
   const auto status = run_local_ranks(3, [](const LocalRank& me) -> Result<int> {
     if (me.rank() == 1) {
@@ -101,7 +101,7 @@ TEST(LocalRanks, RanksDieWithTheProcessThatStartedThem) {
   for (pid_t& rank : ranks) ASSERT_EQ(::read(report[0], &rank, sizeof rank), 4);
   ::kill(launcher, SIGKILL);
   ::waitpid(launcher, nullptr, 0);
-  // The write end closes when the last of them is gone.
+  // The write end closes when the last of the processes has ended.
   ::close(report[1]);
   char nothing = 0;
   EXPECT_EQ(::read(report[0], &nothing, 1), 0);

@@ -16,7 +16,7 @@ TEST(Buckets, EachIsClosedByTheLayerThatReachesItsCap) {
   EXPECT_EQ(buckets, (std::vector<std::int64_t>{1 << 18, 3 << 18, 3 << 18, 1 << 18}));
 }
 
-TEST(Buckets, ALayerBeyondTheCapIsABucketAndNothingIsLost) {
+TEST(Buckets, ALayerBeyondTheCapIsItsOwnBucket) {
   const std::vector<std::int64_t> layers{5, 100, 1, 1, 1};
   const auto buckets = bucket_elements(layers, 4_B, 8_B, 12_B);
   EXPECT_EQ(buckets, (std::vector<std::int64_t>{5, 100, 3}));

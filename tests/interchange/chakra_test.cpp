@@ -52,7 +52,7 @@ hangs::Program there_and_back(const hangs::Program& program) {
   return hangs::make_program(again->outline);
 }
 
-/// A rank's calls, one after the other, in words that do not depend on how a program numbers its groups.
+/// Returns a rank's calls in order, in words that do not depend on how a program numbers its groups.
 std::vector<std::string> calls_of(const hangs::Program& program, int rank) {
   std::vector<std::string> calls;
   const hangs::RankProgram& own = program.programs[static_cast<std::size_t>(rank)];
@@ -67,7 +67,7 @@ std::vector<std::string> calls_of(const hangs::Program& program, int rank) {
   return calls;
 }
 
-/// When the last rank is done, with calls that take as long as their bytes say.
+/// Returns the time at which the last rank is done, with calls that take as long as their bytes need.
 double played(const hangs::Program& program) {
   const hangs::PlayTimes times{
       .call = [](const Step& step,
@@ -155,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(
                            "tensor: 2, pipeline: 2}")}),
     [](const auto& one) { return one.param.first; });
 
-// The data that others replay: bytes that a rank gives, whole ranks of the job, and dependencies.
+// The data that other tools replay: bytes that a rank contributes, whole ranks of the job, and dependencies.
 TEST(Chakra, PeersOfTransfersAreRanksOfTheJob) {
   const auto scenario = parse_scenario(kEverything, "s.yaml");
   ASSERT_TRUE(scenario);
@@ -186,7 +186,7 @@ TEST(Chakra, AnOmittedRendezvousIsReported) {
               testing::ElementsAre(HasSubstr("rendezvous")));
 }
 
-TEST(Chakra, WhatIsNoTraceIsRefusedWithItsPlace) {
+TEST(Chakra, RefusesOtherFilesAndNamesThePlace) {
   const auto scenario = parse_scenario(kEverything, "s.yaml");
   ASSERT_TRUE(scenario);
   const Files whole = exported(hangs::make_program(scenario->outline));

@@ -21,7 +21,7 @@ using hangs::Step;
 using testing::Contains;
 using testing::HasSubstr;
 
-/// A folder for as long as it lives.
+/// A folder that is removed with the object.
 class Folder {
  public:
   explicit Folder(const std::string& name)
@@ -70,7 +70,7 @@ TEST(Import, DumpsOfAFinishedJobAreItsCalls) {
   const hangs::Program back = hangs::make_program(imported->scenario.outline);
   EXPECT_EQ(calls(back), made);
   EXPECT_FALSE(hangs::play(back, {}, 1, {.call = {}, .is_even = true}).is_hung());
-  // All ranks did the same: a step each, not one a rank.
+  // All ranks did the same, so there is one step for all of them, not one per rank.
   EXPECT_EQ(imported->scenario.outline.steps.size(), 4U * 3 + 1);
 }
 

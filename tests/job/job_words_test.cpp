@@ -47,7 +47,7 @@ TEST(JobWords, LinesOfTheStackOrOfJobProgramsShowAJob) {
   }
 }
 
-TEST(JobWords, ABrowserOrAServerIsNoRank) {
+TEST(JobWords, ABrowserOrAServerIsNotARank) {
   EXPECT_TRUE(is_other_program("chrome"));
   EXPECT_TRUE(is_other_program("nginx"));
   EXPECT_FALSE(is_other_program("python3"));

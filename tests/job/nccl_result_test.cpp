@@ -13,7 +13,7 @@ TEST(NcclResult, HasTheHeadersNames) {
   EXPECT_EQ(nccl_result_text(-1), "ncclResult -1");
 }
 
-TEST(NcclResult, SuccessAndInProgressAreNoFailures) {
+TEST(NcclResult, SuccessAndInProgressAreNotFailures) {
   for (const int code : {0, 7, -1}) EXPECT_FALSE(is_nccl_failure(code)) << code;
   for (const int code : {1, 2, 3, 4, 5, 6, 8, 9}) EXPECT_TRUE(is_nccl_failure(code)) << code;
 }

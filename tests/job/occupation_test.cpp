@@ -20,7 +20,7 @@ TEST(Occupation, CheckpointsAreBegunAndDone) {
   EXPECT_EQ(occupation_in("    torch.save(model.state_dict(), path)").what, What::None);
 }
 
-TEST(Occupation, ABarWithALabelIsWorkOfItsOwn) {
+TEST(Occupation, ALabelledBarIsWork) {
   const Occupation map =
       occupation_in("Map:  12%|█▏        | 60000/500000 [03:30<25:40, 285 ex/s]");
   EXPECT_EQ(map.what, What::Bar);

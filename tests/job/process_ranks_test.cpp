@@ -15,7 +15,7 @@ TEST(ProcessRanks, EqualPidsOnTwoHostsAreDistinguishedByHost) {
   EXPECT_EQ(ranks.rank_of("n03", 72), -1);
 }
 
-TEST(ProcessRanks, AHostThatNothingElseNamesMayBeAnyOfThem) {
+TEST(ProcessRanks, AnUnknownHostMatchesAnyHost) {
   ProcessRanks ranks;
   ranks.know("pod-0", 4711, 3);
   EXPECT_EQ(ranks.rank_of("bare-metal-17", 4711), 3);

@@ -35,7 +35,7 @@ TEST(SlurmLayout, PeopleCountGpusInAHurry) {
   EXPECT_THAT(layout.ranks_of("gpu-c-012.cluster"), ElementsAre(4, 5));
 }
 
-TEST(SlurmLayout, OtherRulesAndOtherCountsTellNothing) {
+TEST(SlurmLayout, IgnoresOtherDistributionsAndCounts) {
   SlurmLayout cyclic;
   cyclic.take("srun --nodelist=n[1-2] --ntasks-per-node=2 --distribution=cyclic");
   EXPECT_THAT(cyclic.ranks_of("n1"), IsEmpty());

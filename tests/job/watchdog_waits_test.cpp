@@ -45,7 +45,7 @@ std::string status_of(int rank, int at, int enqueued, int completed) {
 }
 
 // A process that was stopped for 41 s: its watchdog has looked at no call when it reports the oldest one.
-TEST(WatchdogWaits, AFrozenProcessIsBehindWhatItHadEnqueued) {
+TEST(WatchdogWaits, AStoppedProcessWaitsAfterItsEnqueuedCalls) {
   std::string late = timeout_of(1, "SeqNum=1, OpType=ALLREDUCE, NumelIn=1, NumelOut=1");
   late.replace(late.find("600010"), 6, "1800020");
   const WatchdogWaits waits = waits_in(late + status_of(1, 1, 4, -1));
@@ -114,7 +114,7 @@ std::string timeout_in(const std::string& group, int rank, int sequence) {
          "milliseconds before timing out.\n";
 }
 
-TEST(WatchdogWaits, TheGroupMayStandInTheLineOfTheTimeOut) {
+TEST(WatchdogWaits, TheGroupMayBeInTheTimeoutsLine) {
   const WatchdogWaits waits = waits_in(timeout_in("PG ID 2 PG GUID 17(tp) Rank 1", 5, 30) +
                                        timeout_in("PG ID 4 PG GUID 9(dp) Rank 2", 5, 30));
   ASSERT_EQ(waits.by_rank().at(5).size(), 2U) << "two groups wait at one number";
@@ -144,8 +144,8 @@ std::string exception_of(int place, const std::string& group) {
          "milliseconds before timing out.\n";
 }
 
-// In a sub-group ranks are numbered from 0: its rank 1 may be any rank of the job.
-TEST(WatchdogWaits, APlaceInASubGroupIsNoRankOfTheJob) {
+// Ranks of a sub-group are numbered from 0, so its rank 1 may be any rank of the job.
+TEST(WatchdogWaits, ARankInASubGroupIsNotAGlobalRank) {
   const WatchdogWaits waits = waits_in(exception_of(1, "17(tp)"));
   EXPECT_THAT(waits.by_rank(), testing::IsEmpty());
   EXPECT_EQ(waits.world(), 0) << "nor is its size that of the job";

@@ -30,7 +30,7 @@ TEST(WorldSize, TheSizeOfTheJobIsReadAndThatOfAGroupIsNot) {
   EXPECT_EQ(world_in("world_size=99999999999999999999"), 0);
 }
 
-TEST(WorldSize, LinesOfTheStackSayIt) {
+TEST(WorldSize, ReadsItFromLinesOfTheStack) {
   EXPECT_EQ(
       size_in("n01:1:2 [0] NCCL INFO comm 0x55aa0 rank 3 nranks 16 cudaDev 0 busId 1b000 - Init "
               "COMPLETE\n"),

@@ -40,7 +40,7 @@ std::string random_bytes(std::size_t size) {
 }
 
 /// A window is 8 MiB: 9 MiB and a bit need two, and a rest that is copied.
-TEST_F(LargeFile, IsWholeInBlocksEachBehindWhatWasKept) {
+TEST_F(LargeFile, EachBlockFollowsTheKeptBytes) {
   const std::string all = random_bytes((9 << 20) + 12'345);
   write(all);
   for (const std::size_t from : {std::size_t{0}, std::size_t{4'097}, std::size_t{9 << 20}}) {
@@ -59,14 +59,14 @@ TEST_F(LargeFile, IsWholeInBlocksEachBehindWhatWasKept) {
                 std::string_view(all).substr(at, block.size()))
           << at;
       at += block.size();
-      kept += block.size();  // what may be kept of it
+      kept += block.size();  // the part of it that is kept
     }
     EXPECT_EQ(at, all.size());
     EXPECT_TRUE(blocks->status().has_value());
   }
 }
 
-TEST_F(LargeFile, ThatIsMadeShorterWhileItIsReadEndsWithAnError) {
+TEST_F(LargeFile, TruncationDuringReadingIsAnError) {
   write(random_bytes(6 << 20));
   const UniqueFd fd(::open(path_.c_str(), O_RDONLY));
   const auto blocks = mapped_blocks(fd.get(), 0, "a.log");
@@ -118,7 +118,7 @@ class CuttingSink : public RecordSink {
   fs::path path_;
 };
 
-TEST_F(LargeFile, ThatIsMadeShorterIsAuditedAsFarAsItGoes) {
+TEST_F(LargeFile, AuditsATruncatedFileUpToItsEnd) {
   std::string text;
   while (text.size() < (2 << 20)) text += "n01:411:980 [3] NCCL INFO Connected all rings\n";
   write(text);

@@ -8,7 +8,7 @@
 namespace ringside::logs {
 namespace {
 
-/// The first record of a text is this pattern's message.
+/// Expects that the first record of a text is this pattern's message.
 void expect_pattern(const std::string& line, const MessagePattern& pattern, std::size_t index) {
   bool is_first = true;
   each_record(line, [&](const Record& record, const Speaker&) {
@@ -31,7 +31,7 @@ TEST(Catalogue, EachSampleIsMatchedByItsOwnPatternFirst) {
   }
 }
 
-TEST(Catalogue, WarningsMatchBehindNcclsPrefixToo) {
+TEST(Catalogue, WarningsAlsoMatchAfterNcclsPrefix) {
   const auto patterns = message_patterns();
   for (std::size_t i = 0; i < patterns.size(); ++i) {
     if (facts_of(patterns[i].id).weight != 'F') continue;
@@ -40,7 +40,7 @@ TEST(Catalogue, WarningsMatchBehindNcclsPrefixToo) {
   }
 }
 
-TEST(Catalogue, HolesGiveWhatTheyTook) {
+TEST(Catalogue, HolesReturnTheirText) {
   each_record(
       "n01:1:2 [0] misc/socket.cc:58 NCCL WARN Net : Connect to 10.1.0.2<41000> failed : No route "
       "to host",
@@ -62,7 +62,7 @@ TEST(Catalogue, HolesGiveWhatTheyTook) {
       });
 }
 
-TEST(Catalogue, TheLastWarningBehindABenchmarksErrorIsRead) {
+TEST(Catalogue, ReadsTheLastWarningAfterABenchmarksError) {
   int found = 0;
   each_record(
       "n01: Test NCCL failure common.cu:1279 'remote process exited / NET/IB: Got completion from "

@@ -38,7 +38,7 @@ TEST(Corpus, FastAndPlainReaderAgreeOnItsLinesAndTheirMutations) {
   EXPECT_GT(expect_readers_agree(some_lines(corpus_logs(), 64)), 1000U);
 }
 
-TEST(Corpus, ALineLikeACachedOneParsesAsItDoesAlone) {
+TEST(Corpus, CachingDoesNotChangeTheResult) {
   EXPECT_GT(expect_known_lines_change_nothing(some_lines(corpus_logs(), 64)), 1000U);
 }
 

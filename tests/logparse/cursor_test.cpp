@@ -11,7 +11,7 @@
 namespace ringside::logs {
 namespace {
 
-/// The number at the start of a text; nothing if there is none, and then nothing was taken.
+/// Returns the number at the start of a text; nullopt if there is none, in which case nothing was consumed.
 template <typename T>
 std::optional<T> number_at(const std::string& text, std::size_t left = 0) {
   Cursor cursor(text);
@@ -39,7 +39,7 @@ void expect_range() {
   }
 }
 
-TEST(Cursor, DigitsBeyondTheTypesRangeAreNoNumber) {
+TEST(Cursor, DigitsBeyondTheTypesRangeAreRefused) {
   expect_range<std::int16_t>();
   expect_range<std::uint16_t>();
   expect_range<std::int32_t>();
@@ -92,7 +92,7 @@ TEST(QuickText, FindsACharacterAmongSixteen) {
   }
 }
 
-TEST(TextSearch, FindsWhatTheLibraryFinds) {
+TEST(TextSearch, FindsTheSameAsTheStandardLibrary) {
   std::minstd_rand random(13);
   for (int round = 0; round < 20'000; ++round) {
     std::string text(random() % 200, 'a');

@@ -16,7 +16,7 @@
 namespace ringside::logs {
 namespace {
 
-/// A number as the line prints it, or nothing where the record has none.
+/// Returns a number as the line prints it, or an empty text if the record has none.
 std::string number(std::int64_t value) { return value < 0 ? std::string() : std::to_string(value); }
 std::string stripped(const std::string& digits) {
   const std::size_t at = digits.find_first_not_of('0');
@@ -90,7 +90,7 @@ std::vector<std::string> fields_of(const Record& record) {
   }
 }
 
-/// Leading zeros are not kept by numbers: take them off the reference's fields too.
+/// Numbers do not keep leading zeros, so the fields of the reference lose theirs too.
 ReferenceLine normal(ReferenceLine line) {
   for (std::string& field : line.fields) {
     const bool is_hex = field.starts_with("0x");
@@ -105,7 +105,7 @@ ReferenceLine normal(ReferenceLine line) {
   return line;
 }
 
-/// The fast reader's result for a line that the plain one knows.
+/// Compares the fast reader's result for a line that the plain reader knows.
 void compare(const std::string& line, std::size_t& compared) {
   auto expected = read_plainly(line);
   if (!expected) return;
@@ -118,7 +118,7 @@ void compare(const std::string& line, std::size_t& compared) {
   });
   ASSERT_EQ(found.size(), 1U) << line;
   if (!expected->is_in_range) {
-    // A line that no version prints: it has no meaning, rather than another one.
+    // No version prints this line: it has no meaning, rather than another one.
     EXPECT_NE(found[0].kind, expected->kind) << line;
     return;
   }
@@ -182,14 +182,15 @@ std::size_t expect_readers_agree(const std::vector<std::string>& lines) {
 
 namespace {
 
-/// A line until it is known, and another one like it, which must give the same as alone. Knowledge from a line
-/// applies only after the lines that are matched together with it: first the writer, then, when the text came twice,
-/// the text.
+/// Reads a line until it is known, and then a similar one, which must give the same result as alone. What the reader
+/// learned from a line applies only after the lines that are matched together with it: first the writer, and the text
+/// when it came twice.
 void compare_known(const std::string& line, const std::string& like_it, std::size_t& compared) {
   const std::string gap(64, '\n');
   const std::string known = line + "\n" + gap + line + "\n" + line + "\n" + gap + line + "\n";
   const auto lines = std::count(known.begin(), known.end(), '\n');
-  const std::string empty(static_cast<std::size_t>(lines), '\n');  // its place is the same
+  const std::string empty(static_cast<std::size_t>(lines),
+                          '\n');  // so that its place stays the same
   const std::vector<std::string> alone = described(empty + like_it + "\n");
   std::vector<std::string> behind = described(known + like_it + "\n");
   const std::vector<std::string> before = described(known);
@@ -211,13 +212,13 @@ std::size_t expect_known_lines_change_nothing(const std::vector<std::string>& li
     if (head == std::string::npos || head > 60) continue;
     const std::size_t text = head + kHead.size();
     if (text >= line.size()) continue;
-    if (compared > 250 && random() % 8 != 0) continue;  // each takes a millisecond
+    if (compared > 250 && random() % 8 != 0) continue;  // each comparison takes a millisecond
     compare_known(line, line, compared);
     for (int i = 0; i < 24; ++i) {
       std::string like_it = line;
       const std::size_t at = text + random() % (line.size() - text);
       const bool is_digit = std::isxdigit(static_cast<unsigned char>(like_it[at])) != 0;
-      // Mostly what keeps the line's shape: another digit where one was.
+      // Mostly keeps the line's shape: a digit is replaced by another digit.
       like_it[at] = is_digit && i % 4 != 0 ? "0123456789abcdef"[random() % (i % 2 == 0 ? 10 : 16)]
                                            : kLetters[random() % kLetters.size()];
       compare_known(line, like_it, compared);

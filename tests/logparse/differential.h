@@ -8,13 +8,13 @@
 /// expect_... stops at the first line that differs, and returns how many it compared.
 namespace ringside::logs {
 
-/// One line of `one_of`, drawn by a fixed seed, of each of these files.
+/// Returns one line of `one_of`, drawn with a fixed seed, from each of these files.
 std::vector<std::string> some_lines(const std::vector<std::string>& logs, unsigned one_of);
 
-/// The fast and the plain reader make the same of these lines and of random mutations of them.
+/// Expects that the fast and the plain reader return the same for these lines and for random mutations of them.
 std::size_t expect_readers_agree(const std::vector<std::string>& lines);
 
-/// Knowledge from a line changes nothing about lines like it.
+/// Expects that what the reader has learned from a line does not change how it reads similar lines.
 std::size_t expect_known_lines_change_nothing(const std::vector<std::string>& lines);
 
 }  // namespace ringside::logs

@@ -7,7 +7,7 @@
 namespace ringside::logs {
 namespace {
 
-/// One line of each kind that the plain reader knows, and lines of the audit's cases.
+/// Returns one line of each kind that the plain reader knows, and lines of the audit's cases.
 std::vector<std::string> sample_lines() {
   std::vector<std::string> lines = {
       "n01:411:980 [3] NCCL INFO Channel 00/0 : 3[3] -> 4[4] via P2P/CUMEM/read",

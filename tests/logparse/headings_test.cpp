@@ -40,7 +40,7 @@ TEST(Headings, NameAHostAndARankOnIt) {
   EXPECT_EQ(both->host, "node-2");
 }
 
-TEST(Headings, ProgramLinesAreNoHeadings) {
+TEST(Headings, ProgramLinesAreNotHeadings) {
   for (const std::string line :
        {"[rank3]:", "[rank3]: Traceback (most recent call last):", "rank 3: loss 2.1",
         "  rank      : 3 (local_rank: 3)", "Rank 3 failed", "step 3:", "\"rank\": 0,",

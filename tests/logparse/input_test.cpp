@@ -132,7 +132,7 @@ TEST_F(Inputs, FoldersAreReadInTheOrderOfTheirNumbers) {
   ASSERT_EQ(globbed.problems.size(), 1U);
 }
 
-TEST_F(Inputs, PackedLogsAreReadAndTruncatedOnesAsFarAsTheyGo) {
+TEST_F(Inputs, ReadsCompressedLogsAndTruncatedOnesUpToTheirEnd) {
   const std::string text = many_lines(2000);
   const std::string packed = gzipped(text);
   const Read plain = read({write("a.log", text)});
@@ -150,7 +150,7 @@ TEST_F(Inputs, PackedLogsAreReadAndTruncatedOnesAsFarAsTheyGo) {
 }
 
 TEST_F(Inputs, APackedBombIsOneLongLineAndBoundedMemory) {
-  // 16 MiB of one letter without a line end: a part of the promise, and the same path.
+  // 16 MiB of one letter without a line end: a part of what is promised, on the same code path.
   const Read bomb =
       read({write("bomb.gz", gzipped(std::string(16 << 20, 'x') + "\n" + line_of(1)))});
   EXPECT_EQ(bomb.report.counts.overlong, 1U);
@@ -170,8 +170,8 @@ TEST_F(Inputs, OtherFilesAreNamedAndTheRestIsRead) {
   EXPECT_NE(some.report.problems[0].what.find("an executable"), std::string::npos);
 }
 
-// A pipe in a folder would be waited for; a link to nothing is worth a word.
-TEST_F(Inputs, AFolderWithoutPermissionIsNotTakenForAnEmptyOne) {
+// A pipe in a folder would block the reader; a link to nothing is worth a note.
+TEST_F(Inputs, AFolderWithoutPermissionIsNotEmpty) {
   write("a/rank0.log", line_of(0));
   write("b/rank1.log", line_of(1));
   fs::permissions(folder_ / "b", fs::perms::none);
@@ -226,7 +226,7 @@ TEST_F(Inputs, LinesWithoutTextKeepTheirNumbers) {
   EXPECT_EQ(zeros.report.counts.lines, 6U);
 }
 
-TEST_F(Inputs, WhatIsNotUnderstoodIsCountedByShape) {
+TEST_F(Inputs, CountsUnrecognisedLinesByShape) {
   const Read odd =
       read({write("o.log", line_of(1, "FOO: bar 7 of 0x12") + line_of(2, "FOO: bar 8 of 0x99"))});
   ASSERT_EQ(odd.report.unparsed.size(), 1U);
@@ -254,7 +254,7 @@ TEST_F(Inputs, GrowingFilesAreFollowedThroughRotation) {
   (*follower)->poll();
   EXPECT_EQ(seen, (std::vector<std::string>{"101@0", "102@1", "103@2"}));
   EXPECT_EQ((*follower)->poll().value, 0U);
-  write("f.log", line_of(4));  // shorter: begun anew
+  write("f.log", line_of(4));  // shorter: it was begun again
   (*follower)->poll();
   ASSERT_EQ(seen.size(), 4U);
   EXPECT_EQ(seen.back(), "104@0");
@@ -269,7 +269,7 @@ TEST_F(Inputs, GrowingFilesAreFollowedThroughRotation) {
   EXPECT_EQ(report.counts.lines, 7U);
 }
 
-TEST_F(Inputs, ANamedPipeIsGivenFiveSecondsForItsWriter) {
+TEST_F(Inputs, WaitsFiveSecondsForTheWriterOfANamedPipe) {
   const std::string path = (folder_ / "lonely").string();
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
   FakeClock clock;

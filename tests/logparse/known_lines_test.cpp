@@ -11,7 +11,8 @@
 namespace ringside::logs {
 namespace {
 
-// More threads and more texts than are known by heart at once, and prefixes that end alike: each line keeps its own.
+// Uses more threads and more texts than can be known at once, and prefixes with the same end: each line keeps its own
+// text.
 void expect_that_each_line_says_what_it_says() {
   struct Said {
     int pid = 0;
@@ -24,7 +25,7 @@ void expect_that_each_line_says_what_it_says() {
   for (int i = 0; i < 30'000; ++i) {
     const int pid = 10'000 + static_cast<int>(random() % 12'000);
     const std::string host = random() % 2 == 0 ? "east-node17" : "west-node17";
-    // First texts that all fit the memory of known lines, then more than that.
+    // The first texts all fit the memory of known lines; later ones do not.
     const std::uint64_t bytes = 1'000'000 + random() % (i < 15'000 ? 900 : 3'000);
     const std::string process = std::to_string(pid);
     text += host + ":" + process + ":" + process + " [0] NCCL INFO " + std::to_string(bytes) +
@@ -44,7 +45,7 @@ void expect_that_each_line_says_what_it_says() {
   EXPECT_EQ(wrong, 0U);
 }
 
-// Each instruction set has a program of its own.
+// Each instruction set has code of its own.
 TEST(KnownLines, AreTheSameInEveryInstructionSetOfThisMachine) {
   with_each_instruction_set([](const char* name) {
     SCOPED_TRACE(name);

@@ -35,7 +35,7 @@ struct sigaction handler() {
   return now;
 }
 
-/// The previous handler: the system's, or a sanitizer's.
+/// Returns whether the current handler is `other`: the system's, or a sanitizer's.
 bool is_as(const struct sigaction& other) {
   const struct sigaction now = handler();
   return now.sa_handler == other.sa_handler && now.sa_sigaction == other.sa_sigaction;
@@ -57,7 +57,7 @@ TEST(Mapping, TakesTheSignalOnlyWhileThereIsOne) {
     Mapping first(file.fd(), 0, kPage);
     EXPECT_FALSE(is_as(original));
     Mapping second(file.fd(), kPage, kPage);
-    first = std::move(second);  // as a window moves along
+    first = std::move(second);  // as a window moves on
     EXPECT_FALSE(is_as(original));
   }
   EXPECT_TRUE(is_as(original));
@@ -76,7 +76,7 @@ TEST(Mapping, LeavesAHandlerThatCameLaterInItsPlace) {
     ::sigaction(SIGBUS, &action, &before);
   }
   EXPECT_EQ(handler().sa_handler, others);
-  ::sigaction(SIGBUS, &before, nullptr);  // as a well-behaved one does at its end
+  ::sigaction(SIGBUS, &before, nullptr);  // as a well-behaved handler does at its end
   { const Mapping again(file.fd(), 0, kPage); }
   EXPECT_TRUE(is_as(original));
 }

@@ -34,7 +34,7 @@ std::string wrapped(std::string_view text, std::size_t columns) {
   return out + std::string(text) + "\n";
 }
 
-TEST(Pastes, WhatTypesettingMadeOfCharactersIsUndone) {
+TEST(Pastes, RestoresTypesetCharacters) {
   std::string set = kWarn;
   for (std::size_t at = set.find(' '); at != std::string::npos; at = set.find(' ', at + 2))
     set.replace(at, 1, "\u00a0");
@@ -68,7 +68,7 @@ TEST(Pastes, LinesThatPeopleWrapAreJoined) {
                   "OpType=ALLREDUCE) ran for 600031ms before timing out."});
 }
 
-TEST(Pastes, WhatBeginsALineOfItsOwnIsNotJoined) {
+TEST(Pastes, DoesNotJoinTheStartOfANewLine) {
   for (const std::string next :
        {"n01:411:980 [3] NCCL INFO misc/socket.cc:58 -> 2", "NCCL INFO init.cc:77 -> 2",
         "[3] NCCL WARN Cuda failure 'out of memory'", "[rank3]: Traceback (most recent call last):",
@@ -82,7 +82,7 @@ TEST(Pastes, WhatBeginsALineOfItsOwnIsNotJoined) {
 }
 
 // A launcher or a collector tags the pieces of a line that was cut before: `[1,3]<stderr>:`, a time, NCCL's own prefix.
-TEST(Pastes, PiecesBehindTheSameTagAreJoined) {
+TEST(Pastes, JoinsPiecesWithTheSameTag) {
   const std::string warning =
       "n01:411:980 [3] misc/socket.cc:484 NCCL WARN socketStartConnect: Connect to 10.9.8.7<51234> "
       "failed : No route to host";
@@ -93,7 +93,7 @@ TEST(Pastes, PiecesBehindTheSameTagAreJoined) {
     const std::string paste = tag + text.substr(0, 62) + "\n" + tag + text.substr(62) + "\n";
     EXPECT_EQ(texts(paste), (Lines{tag + text})) << tag;
   }
-  // Whole lines behind one tag are several.
+  // Several complete lines follow one tag.
   const std::string tag = "[1,3]<stderr>:";
   EXPECT_EQ(texts(tag + warning + "\n" + tag + "step 3 of 100\n"),
             (Lines{tag + warning, tag + "step 3 of 100"}));
@@ -109,7 +109,7 @@ TEST(Pastes, AQuotationEndsWhereItsMarksEnd) {
             (Lines{line + " Cannot allocate memory", "and so on"}));
 }
 
-TEST(Pastes, OtherProgramsLinesStayAsTheyAre) {
+TEST(Pastes, LinesOfOtherProgramsAreUnchanged) {
   const Lines lines = {"epoch 1 of 3, the loss is lower than it was when we began with this, at",
                        "  2.31", "and goes on"};
   EXPECT_EQ(texts(lines[0] + "\n" + lines[1] + "\n" + lines[2] + "\n"), lines);
@@ -129,7 +129,7 @@ TEST(Pastes, DecorationAroundALineIsRemoved) {
   EXPECT_EQ(texts("    NCCL INFO a\n      b\n"), (Lines{"NCCL INFO a", "  b"}));
 }
 
-TEST(Pastes, LabelsOfAllLinesAreRemovedAndTableRowsAreNoLabels) {
+TEST(Pastes, RemovesLabelsButNoTableRows) {
   EXPECT_EQ(texts("web-7f9c4 | NCCL INFO a\nweb-7f9c4 |   b\n"), (Lines{"NCCL INFO a", "  b"}));
   EXPECT_EQ(texts("web-7f9c4 | NCCL INFO a\nb\n"), (Lines{"web-7f9c4 | NCCL INFO a", "b"}));
   EXPECT_EQ(texts("AllReduce |  7.4/ 5.1 |\n"), (Lines{"AllReduce |  7.4/ 5.1 |"}));
@@ -164,7 +164,7 @@ TEST(Pastes, PodAndContainerBeforeABarAreALabel) {
             (Lines{"srun: error: n1: task 9: Killed", "    all_reduce (a.py:3)"}));
 }
 
-TEST(Pastes, ALineThatBeginsWithItsRankIsOneOfItsOwn) {
+TEST(Pastes, ALineThatBeginsWithItsRankIsANewLine) {
   const std::string work =
       ": WorkNCCL(SeqNum=77, OpType=BROADCAST, NumelIn=3072, NumelOut=3072) ran for 600017 "
       "milliseconds before timing out.";
@@ -172,7 +172,7 @@ TEST(Pastes, ALineThatBeginsWithItsRankIsOneOfItsOwn) {
   EXPECT_EQ(texts(lines[0] + "\n" + lines[1] + "\n"), lines);
 }
 
-TEST(Pastes, DevicesAndRanksAreNoNumbersOfAViewer) {
+TEST(Pastes, DevicesAndRanksAreNotLineNumbers) {
   const Lines devices = {"[1] NCCL INFO a", "[2] NCCL INFO b", "[3] NCCL INFO c"};
   EXPECT_EQ(texts(devices[0] + "\n" + devices[1] + "\n" + devices[2] + "\n"), devices);
   const Lines ranks = {"0: step 1", "1: step 1", "2: step 1"};
@@ -198,7 +198,7 @@ TEST(Pastes, TheHostInALabelIsTheSpeaker) {
   EXPECT_EQ(host, "ip-10-1-0-7");
 }
 
-TEST(Pastes, ALineWithALevelOrAVersionBehindALabelIsOneOfItsOwn) {
+TEST(Pastes, ALevelOrVersionAfterALabelStartsANewLine) {
   const Lines lines = {"node a: NCCL version 2.21.5+cuda12.4",
                        "node b: NCCL version 2.27.3+cuda12.9"};
   EXPECT_EQ(texts(lines[0] + "\n" + lines[1] + "\n"), lines);
@@ -239,7 +239,7 @@ TEST(Pastes, AStackInALineThatWasBrokenIsWholeAgain) {
       (Lines{"rank 0: f (a.py:1) > g (b.py:2)", "rank 1: f (a.py:1) > g (b.py:2)", "so it is"}));
 }
 
-TEST(Pastes, LinesThatBeginAlikeAreNotJoinedHoweverWideTheyAre) {
+TEST(Pastes, DoesNotJoinLinesThatBeginAlike) {
   std::string bar;
   Lines each;
   for (const std::string step : {"45", "46", "47"}) {
@@ -250,8 +250,8 @@ TEST(Pastes, LinesThatBeginAlikeAreNotJoinedHoweverWideTheyAre) {
   EXPECT_EQ(texts(bar), each);
 }
 
-// A pod's name, and one that a second collector has put behind it.
-TEST(Pastes, LabelsBehindLabelsAreTakenOff) {
+// A pod's name, and one that a second collector has appended.
+TEST(Pastes, RemovesSeveralLabels) {
   EXPECT_EQ(texts("job-7d9f-x2 pod/llm-0 one\njob-7d9f-x2 pod/llm-1 two\n"), (Lines{"one", "two"}));
 }
 
@@ -274,7 +274,7 @@ struct Bare {
   std::string message;
 };
 
-TEST(BarePrefixes, GiveWhatIsLeft) {
+TEST(BarePrefixes, GiveTheRemainingFields) {
   for (const Bare& want : std::vector<Bare>{
            {"NCCL WARN Cuda failure", "", -1, -1, Level::Warn, "Cuda failure"},
            {"[3] NCCL INFO Using network IB", "", -1, 3, Level::Info, "Using network IB"},

@@ -11,7 +11,7 @@
 namespace ringside::logs {
 namespace {
 
-/// The records of a text as `kind host:pid/launcher/local`, with a `!` where a line is torn.
+/// Returns the records of a text as `kind host:pid/launcher/local`, with a `!` where a line is torn.
 std::vector<std::string> records_of(std::string_view text) {
   std::vector<std::string> found;
   each_record(text, [&](const Record& record, const Speaker& speaker) {
@@ -25,7 +25,7 @@ using Lines = std::vector<std::string>;
 
 constexpr const char* kLine = "n01:411:980 [3] NCCL INFO Using network IB";
 
-TEST(Wrappers, OfLaunchersGiveTheirKey) {
+TEST(Wrappers, LauncherTagsGiveTheRank) {
   const auto with = [](const std::string& wrapper) { return records_of(wrapper + kLine); };
   EXPECT_EQ(with(""), Lines{"network_in_use n01:411/-1/-1"});
   EXPECT_EQ(with("[default3]:"), Lines{"network_in_use n01:411/-1/3"});
@@ -58,7 +58,7 @@ TEST(Wrappers, OfLaunchersGiveTheirKey) {
             (Lines{"fragment :-1/-1/-1!", "network_in_use n01:411/-1/-1"}));
 }
 
-/// `rank=3 pid=77`: the keys of a wrapping.
+/// Returns the keys of a wrapping, e.g. `rank=3 pid=77`.
 std::string keys_of(const Wrapping& wrapping) {
   std::string keys;
   const auto add = [&](const char* name, const std::string& value) {
@@ -71,7 +71,7 @@ std::string keys_of(const Wrapping& wrapping) {
   return keys;
 }
 
-TEST(Wrappers, EachPrefixRowTakesItsSampleAndNoMore) {
+TEST(Wrappers, EachPrefixRowMatchesItsSampleOnly) {
   for (const PrefixRow& row : prefix_rows()) {
     const std::string line = std::string(row.sample) + kLine;
     const Wrapping wrapping = strip_wrappers(line, false);
@@ -173,7 +173,7 @@ TEST(TornLines, AreCutAtEachBeginning) {
                  "n01:411:980 [3] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/1"
                  "n02:77:80 [1] NCCL INFO Connected all rings"),
       (Lines{"connected n02:77/-1/-1", "channel_edge n01:411/-1/-1!", "connected n02:77/-1/-1"}));
-  // A known host ends the text that is glued to it.
+  // A known host ends the text that is directly before it.
   EXPECT_EQ(
       records_of("n02:77:80 [1] NCCL INFO Connected all trees\n"
                  "n01:411:980 [3] NCCL INFO Setting affinity for GPU 3 ton02:77:80 [1] NCCL INFO "
@@ -200,7 +200,7 @@ TEST(TornLines, EdgesThatEndEarlyAreMarked) {
       [](const ChannelEdge&, const Record& record) { EXPECT_TRUE(record.is_torn); });
 }
 
-TEST(Warnings, OfAllVersionsAndPlugins) {
+TEST(Warnings, ReadsWarningsOfAllVersionsAndPlugins) {
   const auto place = [](const std::string& line) {
     std::string found;
     each_record(line, [&](const Record& record, const Speaker& speaker) {

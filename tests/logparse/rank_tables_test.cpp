@@ -35,7 +35,7 @@ TEST(RankTables, RowsBecomeLinesOfTheirRank) {
               ElementsAre("rank 0: seq 812, all_reduce", "rank 3: seq 811, read (socket.py:705)"));
 }
 
-// One row is a line as good as any; nccl-tests and torchrun have the word elsewhere.
+// A single row is an ordinary line; nccl-tests and torchrun have the word elsewhere.
 TEST(RankTables, OtherTablesStay) {
   EXPECT_TRUE(rows("| rank | where |\n|---|---|\n| 0 | x |\nSo\n").empty());
   EXPECT_TRUE(rows("| gpu | util |\n|---|---|\n| 0 | 100% |\n| 1 | 0% |\n").empty());

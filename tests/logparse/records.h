@@ -19,10 +19,10 @@ template <typename T>
 void expect_record(std::string_view text,
                    const std::function<void(const T&, const Record&)>& check);
 
-/// Every field of a record, in words, for tests that compare or print.
+/// Returns every field of a record in words, for tests that compare or print.
 std::string describe(const Record& record, const Speaker& speaker);
 
-/// describe() of each record of a text, a line each.
+/// Returns describe() of each record of a text, one line each.
 std::vector<std::string> described(std::string_view text);
 
 /// A sink that calls a function.

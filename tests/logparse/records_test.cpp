@@ -29,7 +29,7 @@ ChannelEdge edge_of(const std::string& text) {
   return found;
 }
 
-TEST(ChannelEdges, OfAllVersionsAreRead) {
+TEST(ChannelEdges, ReadsAllVersions) {
   const ChannelEdge cumem = edge_of("Channel 00/0 : 3[3] -> 4[4] via P2P/CUMEM/read");
   EXPECT_EQ(cumem.via, Via::P2pCumem);
   EXPECT_TRUE(cumem.read);
@@ -108,7 +108,7 @@ TEST(Rings, InBothLayouts) {
                                 });
 }
 
-TEST(Trees, OfThreeGenerationsAreRead) {
+TEST(Trees, ReadsThreeGenerations) {
   const auto links = [](const std::string& text) {
     std::vector<TreeLink> found;
     expect_record<Trees>(info(text), [&](const Trees& trees, const Record&) {
@@ -138,7 +138,7 @@ TEST(Trees, OfThreeGenerationsAreRead) {
                                 });
 }
 
-TEST(CommEvents, OfAllVersionsAreRead) {
+TEST(CommEvents, ReadsAllVersions) {
   const auto event = [](const std::string& text,
                         const std::function<void(const CommEvent&)>& check) {
     expect_record<CommEvent>(info(text), [&](const CommEvent& found, const Record& record) {
@@ -216,7 +216,7 @@ TEST(CommEvents, OfAllVersionsAreRead) {
       });
 }
 
-TEST(InitLines, OfTimingsCountsAndConnections) {
+TEST(InitLines, ReadsTimingsCountsAndConnections) {
   expect_record<InitTimings>(
       info(
           "Init timings - ncclCommInitRank: rank 7 nranks 16 total 4.10 (kernels 0.30, alloc 0.20, "
@@ -334,7 +334,7 @@ TEST(Environments, WithAndWithoutFinalPeriod) {
   variable("+ export NCCL_DEBUG=INFO", "NCCL_DEBUG", "INFO", false);
 }
 
-TEST(Calls, OfCollectivesAndTuning) {
+TEST(Calls, ReadsCollectivesAndTuning) {
   expect_record<CollCall>(info("AllReduce: opCount 1f sendbuff 0x7f00 recvbuff (nil) count 1048576 "
                                "datatype 9 op 0 root 0 "
                                "comm 0x55aa10 [nranks=16] stream 0x6600"),
@@ -380,7 +380,7 @@ TEST(Calls, TuningTextsThatComeAgainMeanTheSame) {
   const std::string first =
       "n01.cluster.local:411101:411980 [3] NCCL INFO 4194304 Bytes -> Algo 1 proto 2 time 45.5\n"
       "n02.cluster.local:411102:411981 [4] NCCL INFO 4194304 Bytes -> Algo 1 proto 2 time 45.5\n";
-  // Knowledge applies only after the lines that are matched together: the writer, then the text.
+  // What was learned applies only after the lines that are matched together: the writer, then the text.
   const std::string together(64, '\n');
   const std::string text =
       first + together + first + together +
@@ -421,7 +421,7 @@ TEST(Calls, PointersOfEveryLengthAreRead) {
   }
 }
 
-TEST(Topology, OfSeveralVersions) {
+TEST(Topology, ReadsSeveralVersions) {
   expect_record<TopoSystem>(
       info("=== System : maxBw 48.0 totalBw 480.0 ==="),
       [](const TopoSystem& s, const Record&) { EXPECT_FLOAT_EQ(s.total_bw, 480); });
@@ -474,7 +474,7 @@ TEST(Benchmarks, RowsOfAllLayouts) {
   row("  1024  256  float  sum  -1  12.3  0.08  0.15  N/A  12.1  0.08  0.15  N/A",
       [](const BenchmarkRow& r) { EXPECT_FLOAT_EQ(r.out_of_place.wrong, -1); });
   row("  1024  256  float  sum  -1",
-      [](const BenchmarkRow& r) {  // a stall: the size alone was written
+      [](const BenchmarkRow& r) {  // a stall: only the size was written
         EXPECT_EQ(r.root, -1);
         EXPECT_FLOAT_EQ(r.out_of_place.time_us, -1);
       });

@@ -9,7 +9,7 @@ namespace {
 struct Rule {
   const char* kind;
   std::regex shape;
-  /// What each field is: (w)ord, he(x) of 64 bits, or a decimal number that fits (s)16, (i)nt32, (u)int64 bits.
+  /// The type of each field: (w)ord, he(x) of 64 bits, or a decimal number that fits (s)16, (i)nt32, (u)int64 bits.
   const char* fields;
 };
 
@@ -26,7 +26,7 @@ bool fits(char type, const std::string& field) {
     case 'i':
       return fits(field, "2147483647");
     case 'u':
-      return field.size() <= 19;  // a number's digits, as many as 64 bits hold
+      return field.size() <= 19;  // digits of a number that fits 64 bits
     case 'x':
       return field.size() - (field.starts_with("0x") ? 2 : 0) <= 16;
     default:

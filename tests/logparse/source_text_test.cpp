@@ -7,7 +7,7 @@
 namespace ringside::logs {
 namespace {
 
-TEST(SourceText, WhatPeopleWriteForMachinesIsSource) {
+TEST(SourceText, ScriptsAndManifestsAreSource) {
   for (const std::string line :
        {"import torch.distributed as dist",
         "from torch import nn",
@@ -37,7 +37,7 @@ TEST(SourceText, WhatPeopleWriteForMachinesIsSource) {
   }
 }
 
-TEST(SourceText, ProgramOutputIsNoSource) {
+TEST(SourceText, ProgramOutputIsNotSource) {
   for (const std::string line :
        {"n01:411:980 [3] NCCL INFO Bootstrap : Using eth0:10.1.0.2<0>",
         "RuntimeError: NCCL error: unhandled system error", "step 3 loss = 2.1 (lr 0.1)",
@@ -72,7 +72,7 @@ TEST(SourceText, TheLineThatATracebackQuotesStays) {
             0U);
 }
 
-TEST(SourceText, RowsThatExplainAreLeftOutAndRowsOfLogsAreNot) {
+TEST(SourceText, SkipsRowsOfExplanationsAndKeepsRowsOfLogs) {
   EXPECT_EQ(gaps("| Variable | Description |\n|---|---|\n| `NCCL_IB_TIMEOUT` | error 12, retry "
                  "exceeded |\n| other | the watchdog timed out |\nafter\n"),
             2U);
@@ -81,7 +81,7 @@ TEST(SourceText, RowsThatExplainAreLeftOutAndRowsOfLogsAreNot) {
             0U);
 }
 
-TEST(SourceText, WhatAProgramWouldPrintIsNoLineOfIt) {
+TEST(SourceText, TextThatAProgramWouldPrintIsNotItsOutput) {
   EXPECT_TRUE(is_source_line("WARN(\"Connect to %s failed : %s\", line, strerror(errno));"));
   EXPECT_TRUE(is_source_line("WARN(\"NET/IB : Got completion from peer %s with status=%d\","));
   EXPECT_FALSE(is_source_line("Loading \"weights\": 100%done"));
@@ -92,7 +92,7 @@ std::vector<bool> sources(const std::vector<std::string>& lines) {
   return source_lines(lines, lines);
 }
 
-TEST(SourceText, PagesThatExplainMessagesAreNoLogs) {
+TEST(SourceText, PagesThatExplainMessagesAreNotLogs) {
   EXPECT_TRUE(
       is_source_line("When the job prints `NCCL WARN No route to host`, check the firewall."));
   EXPECT_TRUE(
@@ -111,7 +111,7 @@ TEST(SourceText, PagesThatExplainMessagesAreNoLogs) {
             false);
 }
 
-TEST(SourceText, PagesAndListsOfChangesAreNoLogs) {
+TEST(SourceText, PagesAndListsOfChangesAreNotLogs) {
   EXPECT_EQ(sources({"``unhandled system error``", "    Set ``NCCL_DEBUG=INFO`` and look."}),
             (std::vector<bool>{true, true}));
   EXPECT_EQ(sources({"- fix: \"NCCL WARN Duplicate GPU detected\" when LOCAL_RANK is unset"})[0],
@@ -120,7 +120,7 @@ TEST(SourceText, PagesAndListsOfChangesAreNoLogs) {
   EXPECT_EQ(sources({"- NCCL WARN Duplicate GPU detected"})[0], false);
 }
 
-TEST(SourceText, ManifestsAreNoLogsUnlessTheyHaveAStatus) {
+TEST(SourceText, ManifestsAreLogsOnlyWithAStatus) {
   const std::vector<std::string> manifest = {"apiVersion: v1", "kind: Pod",
                                              "spec:", "  image: x  # NCCL WARN Cuda failure"};
   EXPECT_EQ(sources(manifest), std::vector<bool>(4, true));

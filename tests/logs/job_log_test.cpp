@@ -22,7 +22,7 @@ using testing::StartsWith;
 const std::vector<std::string> kVersions{"2.7",  "2.12", "2.16", "2.18",
                                          "2.21", "2.23", "2.30", "2.31"};
 
-/// Every preset as one node and as two.
+/// Tests every preset as one node and as two.
 class EveryPreset : public testing::TestWithParam<std::tuple<std::string, int>> {
  protected:
   static std::string preset() { return std::get<0>(GetParam()); }
@@ -102,7 +102,7 @@ TEST_P(EveryPreset, EachRingEdgeIsConnectedOnceByItsSender) {
   }
 }
 
-TEST_P(EveryPreset, WhatOneSendsOverTheNetworkTheOtherReceives) {
+TEST_P(EveryPreset, NetworkSendsAndReceivesMatch) {
   const said::Log log = said::log_of(said::request(preset(), nodes(), "2.21"));
   std::multiset<std::tuple<int, int, int>> sent;
   std::multiset<std::tuple<int, int, int>> received;
@@ -114,7 +114,7 @@ TEST_P(EveryPreset, WhatOneSendsOverTheNetworkTheOtherReceives) {
 }
 
 TEST_P(EveryPreset, AHealthyJobHasNoWarningInAnyVersion) {
-  // Every third release, another one first from preset to preset: ringside_audit_grid has all.
+  // Tests every third release, starting with another one for each preset: ringside_audit_grid tests all.
   const std::size_t first = (std::string(preset()).size() + static_cast<std::size_t>(nodes())) % 3;
   for (std::size_t i = first; i < std::size(kVersions); i += 3) {
     const std::string& version = kVersions[i];
@@ -222,7 +222,7 @@ TEST(JobLog, SettingsAreEchoedAndDecide) {
   EXPECT_THAT(said::log_of(request).rings, SizeIs(4));
 }
 
-TEST(JobLog, CallsAreAlikeOnAllRanks) {
+TEST(JobLog, CallsAreEqualOnAllRanks) {
   LogRequest request = said::request("one-gpu-one-nic", 2, "2.24");
   request.calls = 3;
   const said::Log log = said::log_of(request);

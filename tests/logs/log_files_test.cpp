@@ -18,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 
-/// A folder of its own, gone afterwards.
+/// A new folder that is removed afterwards.
 class LogFilesTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -83,7 +83,7 @@ TEST_F(LogFilesTest, JoinedTheLinesAreTheSameInAnotherOrder) {
   EXPECT_EQ(sorted_lines(joined), sorted_lines(separate));
 }
 
-TEST_F(LogFilesTest, AWarningStaysBehindItsEmptyLine) {
+TEST_F(LogFilesTest, AWarningFollowsItsEmptyLine) {
   LogRequest request = said::request("dgx-a100", 2, "2.24");
   ASSERT_TRUE(misconfigure("link-flap", request));
   std::istringstream stream{joined_log(*LogJob::make(request))};

@@ -45,7 +45,7 @@ TEST(Misconfiguration, AnUnknownNameNamesTheNearest) {
   EXPECT_THAT(truth.error().help, HasSubstr("did you mean 'socket'"));
 }
 
-TEST(Misconfiguration, WhatAJobCannotHaveIsRefusedWithTheReason) {
+TEST(Misconfiguration, RefusesImpossibleFaultsAndNamesTheReason) {
   LogRequest one_node = said::request("dgx-h100", 1, "2.21");
   const auto truth = misconfigure("socket", one_node);
   ASSERT_FALSE(truth);
@@ -53,8 +53,8 @@ TEST(Misconfiguration, WhatAJobCannotHaveIsRefusedWithTheReason) {
   EXPECT_THAT(truth.error().message, HasSubstr("one node needs no network"));
 }
 
-/// Whatever can happen to a job changes its log and has a truth. Each is tried until a host can have it, then on one case in
-/// five: all of them take minutes under a sanitizer.
+/// Every misconfiguration that a job can have changes its log and has an expected answer. Each one is tried until a
+/// host can have it, and from then on in one case of five: all cases take minutes under a sanitizer.
 TEST(Misconfiguration, EachOneShowsInTheLog) {
   const std::pair<const char*, const char*> cases[] = {{"dgx-h100", "2.21"}, {"dgx-h100", "2.30"},
                                                        {"8x-l40s", "2.12"},  {"8x-l40s", "2.26"},
@@ -155,7 +155,7 @@ TEST(Misconfiguration, AVariableOfOneHostIsEchoedThereAlone) {
   EXPECT_EQ(std::ranges::count(job.log.lines, "NCCL_PROTO set by environment to Simple"), 8);
 }
 
-TEST(Misconfiguration, TwoRanksOfOneGpuSayTheSameBusId) {
+TEST(Misconfiguration, TwoRanksOfOneGpuLogTheSameBusId) {
   const Broken job = broken("duplicate-gpu", said::request("dgx-a100", 1, "2.21"));
   EXPECT_THAT(job.log.warnings,
               testing::UnorderedElementsAre(

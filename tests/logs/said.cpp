@@ -12,7 +12,7 @@
 namespace ringside::said {
 namespace {
 
-/// "Channel 02/0 : 7[7] -> 8[0] [send] via NET/IB/2(3)/GDRDMA"
+/// Parses e.g. "Channel 02/0 : 7[7] -> 8[0] [send] via NET/IB/2(3)/GDRDMA".
 void read_connection(const std::string& message, Log& log) {
   const std::size_t via = message.find(" via ");
   const std::size_t colon = message.find(" : ");

@@ -10,7 +10,7 @@
 
 namespace ringside::said {
 
-/// What a log of one communicator says, read back line by line with nothing but sscanf.
+/// The contents of a log of one communicator, read back line by line with only sscanf.
 struct Ring {
   int previous = -1, rank = -1, next = -1;
 };
@@ -34,7 +34,7 @@ struct Log {
 };
 Log read(const std::string& text);
 
-/// The whole log of a job.
+/// Returns a request for the whole log of a job.
 LogRequest request(const std::string& preset, int nodes, const std::string& version);
 Log log_of(const LogRequest& request);
 std::string text_of(const LogRequest& request);

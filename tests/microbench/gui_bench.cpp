@@ -19,15 +19,16 @@
 #include "trace/recorder.h"
 #include "trace/sink.h"
 
-/// What a frame of the timeline costs to prepare: everything in sight, and zoomed in, over traces of a million events and of
-/// ten. What it costs to open such a file: until something is shown, until all of it is, and in memory.
+/// Measures the preparation of a frame of the timeline, with everything in sight and zoomed in, over traces of 1
+/// million and 10 million events; and the opening of such a file: the time until something is shown, the time until
+/// all of it is, and the memory.
 namespace ringside::gui {
 namespace {
 
 constexpr int kRanks = 64;
 constexpr int kChannels = 4;
 
-/// Rings as 64 processes record them.
+/// Records rings as 64 processes do.
 void record_rings(TraceRecorder& recorder, std::int64_t events) {
   std::vector<TraceLane*> lanes;
   for (int rank = 0; rank < kRanks; ++rank) lanes.push_back(recorder.add_lane());
@@ -69,7 +70,8 @@ const Document& document(std::int64_t events) {
   return *made;
 }
 
-/// events, then what is in sight: 1 of so many parts of the whole; then whether all lanes have rows of their own
+/// Arguments: the number of events; the visible part of the whole, as 1 of so many; whether all lanes have rows of
+/// their own.
 void GuiPrepareTimeline(benchmark::State& state) {
   const Document& shown = document(state.range(0));
   State view = first_state(shown);
@@ -93,7 +95,8 @@ BENCHMARK(GuiPrepareTimeline)
     ->ArgsProduct({{1'000'000, 10'000'000}, {1, 10, 30, 100, 1000}, {0, 1}})
     ->Unit(benchmark::kMicrosecond);
 
-/// events, whether all lanes have rows of their own: the slowest of all zooms, each the median of 9 frames.
+/// Arguments: the number of events; whether all lanes have rows of their own. Reports the slowest of all zooms, each
+/// as the median of 9 frames.
 void GuiPrepareAtAnyZoom(benchmark::State& state) {
   const Document& shown = document(state.range(0));
   const Canvas canvas{.width = 1600, .height = 1000};
@@ -136,14 +139,15 @@ double milliseconds_since(std::chrono::steady_clock::time_point begin) {
       .count();
 }
 
-/// Of this thread alone: what others on a busy machine do does not count.
+/// Returns the CPU time of this thread alone: what others do on a busy machine does not count.
 double thread_milliseconds() {
   timespec now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
 }
 
-/// events, view: a frame in the middle of the trace, once the view has made what it keeps of a call.
+/// Arguments: the number of events; the view. Measures a frame in the middle of the trace, once the view has computed
+/// what it caches for a call.
 void GuiPrepareView(benchmark::State& state) {
   const auto view = static_cast<View>(state.range(1));
   state.SetLabel(to_string(view));
@@ -157,8 +161,8 @@ void GuiPrepareView(benchmark::State& state) {
   const auto begin = std::chrono::steady_clock::now();
   session.prepare(view, canvas);
   state.counters["first_ms"] = milliseconds_since(begin);
-  // In the window a worker makes what is kept: the frame that takes the window's thread longest, by its own clock, and
-  // the longest until it is whole, of three calls.
+  // In the window a worker computes the cached values. Measured are, over three calls, the frame that takes most CPU
+  // time of the window's thread, and the longest time until the frame is complete.
   Session window(Making::InWorker);
   double slowest = 0;
   double until_whole = 0;
@@ -191,7 +195,7 @@ BENCHMARK(GuiPrepareView)
 
 // ---- opening -----------------------------------------------------------------------------------
 
-/// The most memory that the process has held so far, the mapped file's pages among it.
+/// Returns the peak memory of the process in bytes so far, including the pages of the mapped file.
 double peak_bytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
@@ -200,10 +204,10 @@ double peak_bytes() {
   return 0;
 }
 
-/// The pages that have been touched until now do not count.
+/// Excludes the pages that have been touched until now.
 void forget_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
-/// A trace of so many events, in a file that has been read before.
+/// Opens a trace of so many events, in a file that has been read before.
 void GuiOpen(benchmark::State& state) {
   const std::string path = (std::filesystem::temp_directory_path() /
                             ("ringside_gui_bench_" + std::to_string(::getpid()) + ".rtrace"))
@@ -221,7 +225,7 @@ void GuiOpen(benchmark::State& state) {
     const auto begin = Clock::now();
     std::shared_ptr<const Document> shown;
     const auto opened = open_paths({path}, {}, [&](const std::shared_ptr<const Document>& part) {
-      // As the window does: what has been opened is seen with the next frame, and held until all of it is there.
+      // As in the window, an opened part is shown with the next frame, and held until all of the file is there.
       shown = part;
       Timeline timeline;
       Panel panel;

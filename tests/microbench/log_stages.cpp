@@ -1,5 +1,6 @@
-// Where the time of an audit goes: each stage with all stages before it, one thread, from the page cache.
-//   build/dev/tests/microbench/ringside_log_stages job.log [rounds [stage]]
+// Measures the stages of an audit: each stage with all stages before it, in one thread, from the page cache.
+//
+//     build/dev/tests/microbench/ringside_log_stages job.log [rounds [stage]]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +21,7 @@
 namespace ringside {
 namespace {
 
-/// What came before is the same for every stage; the compiler may not leave it out.
+/// Keeps the compiler from omitting the work before a stage, which is the same for every stage.
 volatile std::uint64_t kept = 0;
 
 void read_file(const std::string& path, const std::function<void(const char*, std::size_t)>& take) {
@@ -80,7 +81,7 @@ int run(const std::string& path, int rounds, const std::string& only) {
       {"read",
        [&] {
          read_file(path, [](const char* data, std::size_t size) {
-           for (std::size_t at = 0; at < size; at += 64) {  // a line of the cache
+           for (std::size_t at = 0; at < size; at += 64) {  // a cache line
              kept = kept + static_cast<unsigned char>(data[at]);
            }
          });

@@ -17,12 +17,12 @@
 #include "engine/protocol/slot_fifo.h"
 #include "tests/protocol/fifo_memory.h"
 
-/// What a protocol costs between two cores: the way of one message, and a stream of full slots. Two threads,
-/// each on a core of its own, looking without a pause. OneWay is half of a ping-pong; OneWayOfACacheLine is
-/// the least that any protocol can take: one word that goes to the other core and comes back.
+/// Measures a protocol between two cores: the latency of one message, and a stream of full slots. Two threads, each on
+/// its own core, poll without a pause. OneWay is half of a ping-pong; OneWayOfACacheLine is the lower bound of any
+/// protocol: one word that travels to the other core and back.
 ///
-/// An iteration is a batch of messages, short compared with a time slice. best_ns and best_gbs are of the best
-/// batch: on a machine that is busy with other things, that is one in which both threads ran.
+/// An iteration is a batch of messages, short compared with a time slice. best_ns and best_gbs are those of the best
+/// batch: on a machine that is busy with other work, this is a batch during which both threads ran.
 namespace ringside {
 namespace {
 
@@ -42,8 +42,10 @@ struct Connection {
   Fifo receiver{memory.get(), kSlot};
 };
 
-/// Looks until ready() says yes. A thread that waits for long gives its core away: the other side may not
-/// be running. returns  false: it was stopped
+/// Polls until ready() returns true. A thread that waits for long yields its core, as the other side may not be
+/// running.
+///
+/// returns  false if it was stopped
 template <typename Ready>
 bool wait_until(const std::stop_token& stop, Ready ready) {
   for (int looks = 1; !ready(); ++looks) {
@@ -72,7 +74,9 @@ bool take_all(Fifo& fifo, std::span<std::byte> to, const std::stop_token& stop =
   return true;
 }
 
-/// Times each batch. returns  nanoseconds of the best
+/// Times each batch.
+///
+/// returns  the nanoseconds of the fastest
 template <typename Batch>
 double best_of(benchmark::State& state, Batch batch) {
   double best = 1e18;

@@ -7,8 +7,8 @@
 #include "trace/file_sink.h"
 #include "trace/recorder.h"
 
-/// What recording costs a rank. An event must stay below 50 ns with the two clock readings that its
-/// caller makes; RecordOneEvent also pays its share of encoding and writing full buffers.
+/// Measures what recording costs a rank. An event must stay below 50 ns, including the two clock readings of its
+/// caller; RecordOneEvent also includes its share of encoding and writing full buffers.
 namespace ringside {
 namespace {
 
@@ -19,7 +19,7 @@ std::uint64_t work(std::uint64_t state) {
   return state * 6364136223846793005U + 1442695040888963407U;
 }
 
-/// A rank's way round a ring of 8, as all-reduces take it: primitives, offsets and sequence vary.
+/// Returns an event of a rank in a ring of 8, as all-reduces produce them: primitives, offsets and sequence vary.
 TraceEvent an_event(std::uint32_t step) {
   TraceEvent event;
   event.offset = std::uint64_t{step % 8} * 65536;
@@ -33,7 +33,7 @@ TraceEvent an_event(std::uint32_t step) {
   return event;
 }
 
-/// As a rank's loop does it, so that on and off differ by nothing but the pointer.
+/// Imitates a rank's loop, so that recording on and off differ by nothing but the pointer.
 void run_steps(benchmark::State& state, TraceLane* lane) {
   benchmark::DoNotOptimize(lane);
   std::uint64_t result = 1;
@@ -86,14 +86,14 @@ void record_to_a_file(benchmark::State& state) {
   std::remove(kPath.c_str());
 }
 
-/// As few events as fit the buffer: the price in the rank's loop.
+/// Records only as many events as fit the buffer: this is the cost in the rank's loop.
 void RecordOneEventIntoTheBuffer(benchmark::State& state) { record_to_a_file(state); }
 BENCHMARK(RecordOneEventIntoTheBuffer)
     ->Iterations(TraceRecorder::kLaneEvents - 1)
     ->Repetitions(20)
     ->ReportAggregatesOnly();
 
-/// Millions of events: with the share of each in writing the file.
+/// Records millions of events, including the share of each in writing the file.
 void RecordOneEvent(benchmark::State& state) { record_to_a_file(state); }
 BENCHMARK(RecordOneEvent)->Iterations(4'000'000)->Repetitions(5)->ReportAggregatesOnly();
 

@@ -7,17 +7,17 @@
 #include "engine/reduce/copy.h"
 #include "engine/reduce/reduce_op.h"
 
-/// What a reduction costs compared with a memcpy of as many bytes. The rate is of the result's bytes: a sum of two
-/// reads twice of that.
+/// Compares the time of a reduction with that of a memcpy of as many bytes. The rate counts the bytes of the result: a
+/// sum of two inputs reads twice as many.
 namespace ringside {
 namespace {
 
-/// As communicators get them: page-aligned, and there before the clock runs.
+/// A buffer as communicators get it: page-aligned, and mapped before the clock starts.
 class Buffer {
  public:
   explicit Buffer(std::size_t bytes)
       : memory_(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{4096}))) {
-    std::memset(memory_.get(), 0x31, bytes);  // a small number of any type
+    std::memset(memory_.get(), 0x31, bytes);  // a small number in any type
   }
   [[nodiscard]] std::byte* data() const { return memory_.get(); }
 
@@ -75,7 +75,7 @@ BENCHMARK_CAPTURE(reduce, half_sum, DataType::Float16, RedOp::Sum)->Apply(sizes)
 BENCHMARK_CAPTURE(reduce, e4m3_sum, DataType::Float8E4m3, RedOp::Sum)->Apply(sizes);
 BENCHMARK_CAPTURE(reduce, int8_prod, DataType::Int8, RedOp::Prod)->Apply(sizes);
 
-/// A step of a ring that keeps the sum and passes it on: fused, then as a sum and a copy.
+/// A step of a ring that keeps the sum and passes it on: fused, or as a sum and a copy.
 void SumToTwo(benchmark::State& state) {
   const ReduceOp sum = *make_reduce_op(DataType::Float32, RedOp::Sum, 2);
   const Buffer a(size_in(state));
@@ -101,7 +101,7 @@ void SumThenCopy(benchmark::State& state) {
 }
 BENCHMARK(SumThenCopy)->Apply(sizes);
 
-/// A tree's rank with two children: fused, then as two sums.
+/// A tree's rank with two children: fused, or as two sums.
 void SumOfThree(benchmark::State& state) {
   const ReduceOp sum = *make_reduce_op(DataType::Float32, RedOp::Sum, 2);
   const Buffer a(size_in(state));

@@ -8,16 +8,16 @@
 #include "trace/replay/replay.h"
 #include "trace/sink.h"
 
-/// What a window pays for a trace of 10 million events: opening it, and each question.
+/// Measures what a trace of 10 million events costs a window: opening it, and each query.
 namespace ringside {
 namespace {
 
 constexpr int kRanks = 64;
 constexpr int kChannels = 4;
-constexpr std::uint32_t kSteps = 39'063;  // x 64 x 4: 10 million
+constexpr std::uint32_t kSteps = 39'063;  // x 64 x 4: 10 million events
 constexpr std::int64_t kStepNs = 1000;
 
-/// Rings as 64 processes record them: a lane each, its channels alternating, buffers of 4096 events.
+/// Returns rings as 64 processes record them: one lane each, with alternating channels and buffers of 4096 events.
 const std::vector<std::byte>& trace_bytes() {
   static const std::vector<std::byte> bytes = [] {
     const auto sink = std::make_shared<TraceMemorySink>();
@@ -72,7 +72,7 @@ void ReplayMakeTheIndex(benchmark::State& state) {
 }
 BENCHMARK(ReplayMakeTheIndex)->Unit(benchmark::kMillisecond)->Iterations(3);
 
-/// 100 events of one lane, anywhere.
+/// Reads 100 events of one lane, at any place.
 void ReplayRangeOfALane(benchmark::State& state) {
   std::mt19937 random(1);
   std::vector<EventId> found;
@@ -88,7 +88,7 @@ void ReplayRangeOfALane(benchmark::State& state) {
 }
 BENCHMARK(ReplayRangeOfALane);
 
-/// All of a lane on 2000 points.
+/// Folds a whole lane into 2000 points.
 void ReplayFoldALane(benchmark::State& state) {
   std::vector<Fold> folds;
   std::uint32_t lane = 0;

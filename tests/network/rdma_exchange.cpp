@@ -1,7 +1,10 @@
-// What 8 B cost two processes by verbs alone, the lower bound of all that uses them: half a round trip, as ib_write_lat has
-// it, and an exchange, in which both write at once and go on when the other one's word has come, as in an all-reduce.
+// Measures what 8 B cost two processes over plain verbs, the lower bound of all that uses them: half a round trip, as
+// ib_write_lat measures it, and an exchange in which both write at once and continue when the other's word has
+// arrived, as in an all-reduce.
 //
-//     rdma_exchange DEVICE GID_INDEX [ROUNDS]         prints us; built manually: g++ -O2 -std=c++20 rdma_exchange.cpp -libverbs
+//     rdma_exchange DEVICE GID_INDEX [ROUNDS]
+//
+// prints microseconds. Built manually: g++ -O2 -std=c++20 rdma_exchange.cpp -libverbs
 
 #include <infiniband/verbs.h>
 #include <sched.h>
@@ -26,7 +29,7 @@ void need(bool is_so, const char* what) {
   std::exit(1);
 }
 
-/// What one process sends the other, in memory that both have.
+/// What one process sends the other, in memory that is mapped in both.
 struct Message {
   std::uint32_t queue;
   std::uint32_t key;
@@ -73,7 +76,7 @@ class Process {
     while (theirs_.stage < stage_) sched_yield();
   }
 
-  /// One of 64 is reported, which frees the room of those before it.
+  /// One write of 64 is reported, which frees the room of those before it.
   void write(std::uint64_t word) {
     words_[1] = word;
     ibv_sge piece{reinterpret_cast<std::uint64_t>(words_ + 1), 8, key_};
@@ -134,7 +137,7 @@ class Process {
 
   Message& mine_;
   Message& theirs_;
-  std::uint64_t* words_ = nullptr;  ///< what came, what goes
+  std::uint64_t* words_ = nullptr;  ///< the received word, the sent word
   std::uint32_t key_ = 0;
   ibv_cq* completions_ = nullptr;
   ibv_qp* pair_ = nullptr;

@@ -1,8 +1,10 @@
-// What Gloo's all-reduce of float sums reaches over TCP on loopback, timed as `ringside bench` times: per
-// iteration the slowest rank, over the iterations the median; of its two large algorithms the faster.
-// Prints on rank 0 one line: bytes time_us algorithm.
+// Measures Gloo's all-reduce of float sums over TCP on loopback, timed as `ringside bench` does: the slowest rank of
+// each iteration, the median over the iterations; the faster of its two large algorithms. Rank 0 prints one line:
+// bytes time_us algorithm.
 //
-//   ringside_peer_gloo RANK RANKS FOLDER BYTES ITERATIONS   (once a rank; FOLDER: empty, the same for all)
+//     ringside_peer_gloo RANK RANKS FOLDER BYTES ITERATIONS
+//
+// runs once per rank; FOLDER is empty and the same for all ranks.
 
 #include <gloo/allreduce_halving_doubling.h>
 #include <gloo/allreduce_ring.h>
@@ -26,7 +28,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// returns  median of the slowest rank's times, in us
+/// returns  the median of the slowest rank's times, in us
 double median_us(const std::shared_ptr<gloo::Context>& context, gloo::Algorithm& algorithm,
                  std::int64_t iterations) {
   constexpr int kWarmup = 5;

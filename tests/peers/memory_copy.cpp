@@ -1,5 +1,5 @@
-// What the memory system allows: on each core at once, 256 MiB copied around the caches, as a large
-// all-reduce must read and write at least. Prints GB/s copied per core, the median of 9 rounds.
+// Measures the limit of the memory system: every core copies 256 MiB past the caches at once, which is the least that
+// a large all-reduce must read and write. Prints GB/s copied per core, the median of 9 rounds.
 
 #include <sched.h>
 

@@ -1,7 +1,7 @@
-// What MPI_Allreduce of float sums reaches, timed as `ringside bench` times: per iteration the slowest
-// rank, over the iterations the median. Prints one line a size: bytes time_us busbw_gbs.
+// Measures MPI_Allreduce of float sums, timed as `ringside bench` does: the slowest rank of each iteration, the median
+// over the iterations. Prints one line per size: bytes time_us busbw_gbs.
 //
-//   mpirun -np 2 ringside_peer_mpi 8 64M 2 [iterations]
+//     mpirun -np 2 ringside_peer_mpi 8 64M 2 [iterations]
 
 #include <mpi.h>
 
@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
   const auto sizes = size_range(*from, *to, static_cast<std::uint64_t>(*factor));
   if (!sizes) MPI_Abort(MPI_COMM_WORLD, 2);
   const std::size_t most = to->value / sizeof(float);
-  // The memory that the library itself would have its users take.
+  // Allocates the memory that the library itself recommends to its users.
   const auto allocate = [&](float value) {
     float* memory = nullptr;
     if (MPI_Alloc_mem(static_cast<MPI_Aint>(most * sizeof(float)), MPI_INFO_NULL, &memory) != 0) {

@@ -17,14 +17,14 @@ TEST(ProbeCompare, TheOddHostIsNamed) {
   EXPECT_EQ(findings[0].hosts, std::vector<std::string>{"h3"});
 }
 
-TEST(ProbeCompare, OfTwoNeitherIsOdd) {
+TEST(ProbeCompare, NeitherOfTwoHostsIsTheOddOne) {
   const auto differences = compare({host("h1", "9000"), host("h2", "1500")});
   ASSERT_EQ(differences.size(), 1u);
   EXPECT_TRUE(differences[0].is_split);
   EXPECT_EQ(differences[0].odd.size(), 2u);
 }
 
-TEST(ProbeCompare, AlikeHostsRaiseNothing) {
+TEST(ProbeCompare, EqualHostsGiveNoFinding) {
   EXPECT_TRUE(judge_hosts({host("h1", "9000"), host("h2", "9000")}).empty());
 }
 

@@ -33,7 +33,7 @@ TEST(ProbeFirewall, APolicyDropsToo) {
   EXPECT_EQ(found.drops[0].rule, "policy drop");
 }
 
-TEST(ProbeFirewall, TheOlderTablesAreReadAlike) {
+TEST(ProbeFirewall, ReadsTheOlderTablesToo) {
   const Firewall found =
       read_firewall("iptables",
                     "*nat\n:INPUT DROP [0:0]\nCOMMIT\n*filter\n"

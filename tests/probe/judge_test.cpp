@@ -19,9 +19,9 @@ std::vector<std::string> ids_of(const MadeUpMachine& made) {
 
 using Ids = std::vector<std::string>;
 
-TEST(ProbeJudge, AHealthyMachineRaisesNothing) { EXPECT_EQ(ids_of(MadeUpMachine()), Ids{}); }
+TEST(ProbeJudge, AHealthyMachineGivesNoFinding) { EXPECT_EQ(ids_of(MadeUpMachine()), Ids{}); }
 
-TEST(ProbeJudge, ReadsWhatIsThere) {
+TEST(ProbeJudge, ReadsTheMachine) {
   const MadeUpMachine made;
   const Machine machine = read_machine(made.sources);
   ASSERT_EQ(machine.rdma.size(), 2u);
@@ -48,7 +48,7 @@ TEST(ProbeJudge, APortThatIsDownOrHasNoSubnetManager) {
   const MadeUpMachine made;
   made.write("/sys/class/infiniband/mlx5_1/ports/1/state", "2: INIT\n");
   EXPECT_EQ(ids_of(made), Ids{"rdma_port_down"});
-  // Never cabled, while another one works: ordinary.
+  // A port that was never cabled is normal while another one works.
   made.write("/sys/class/infiniband/mlx5_1/ports/1/state", "1: DOWN\n");
   made.write("/sys/class/infiniband/mlx5_1/ports/1/phys_state", "3: Disabled\n");
   EXPECT_EQ(ids_of(made), Ids{});
@@ -102,7 +102,7 @@ TEST(ProbeJudge, APortOfAnotherNamespaceIsNotJudged) {
   EXPECT_EQ(ids_of(made), Ids{});
 }
 
-TEST(ProbeJudge, WhatToSetTheInterfaceToIsOfThisMachine) {
+TEST(ProbeJudge, TheSuggestedInterfaceExistsOnThisMachine) {
   MadeUpMachine made;
   made.sources.variables["NCCL_SOCKET_IFNAME"] = "lo";
   const auto findings = judge(read_machine(made.sources));
@@ -122,8 +122,8 @@ TEST(ProbeJudge, NoVerbsNode) {
 TEST(ProbeJudge, AVerbsNodeThatMayNotBeOpened) {
   MadeUpMachine made;
   Machine machine = read_machine(made.sources);
-  machine.verbs_nodes.at(0).is_usable =
-      false;  // root may open all files: not for the file system to say
+  // Root can open all files, so the file system does not decide.
+  machine.verbs_nodes.at(0).is_usable = false;
   const auto findings = judge(machine);
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].id, "ib_device_unusable");
@@ -170,7 +170,7 @@ TEST(ProbeJudge, LimitsAreTooLow) {
   MadeUpMachine made;
   made.sources.limits = {.memlock = 64 << 10, .nofile = 256};
   EXPECT_EQ(ids_of(made), (Ids{"memlock_limit", "fd_limit"}));
-  made.remove("/sys/class/infiniband");  // no memory is locked then
+  made.remove("/sys/class/infiniband");  // no memory is locked in that case
   EXPECT_EQ(ids_of(made), Ids{"fd_limit"});
   made.sources.limits.nofile = 1024;
   EXPECT_EQ(ids_of(made), Ids{}) << "what a login has everywhere";

@@ -6,7 +6,8 @@
 
 namespace ringside::probe {
 
-/// A folder with the files of a healthy host that has a GPU and two RoCE ports; gone with the object. Tests spoil one thing.
+/// A folder with the files of a healthy host that has a GPU and two RoCE ports, removed with the object. Tests spoil
+/// one thing.
 class MadeUpMachine {
  public:
   MadeUpMachine();

@@ -8,7 +8,7 @@
 
 #include "tests/cli/program.h"
 
-/// The program in a network of its own: a link without a peer, and one thing wrong with it.
+/// Runs the program in a network of its own: a link without a peer, and one fault in it.
 namespace ringside {
 namespace {
 
@@ -42,7 +42,7 @@ class ProbeNamespace : public testing::Test {
       GTEST_SKIP() << "this machine's clock is a finding already";
   }
 
-  /// The ids that the program reports after these commands, which follow a link that works.
+  /// Returns the ids that the program reports after these commands, which follow a link that works.
   static Ids found_after(const std::string& commands, const std::string& link = kLink) {
     const Outcome outcome = in_namespace(kStart + link + commands + "; " + kProbe);
     Ids ids;
@@ -54,7 +54,7 @@ class ProbeNamespace : public testing::Test {
   }
 };
 
-TEST_F(ProbeNamespace, AHealthyOneRaisesNothing) { EXPECT_EQ(found_after("true"), Ids{}); }
+TEST_F(ProbeNamespace, AHealthyNamespaceGivesNoFinding) { EXPECT_EQ(found_after("true"), Ids{}); }
 
 TEST_F(ProbeNamespace, OnlyLoopback) { EXPECT_EQ(found_after("true", ""), Ids{"wrong_interface"}); }
 
@@ -115,7 +115,7 @@ TEST_F(ProbeNamespace, TwoHostsWhoseMtuDiffers) {
   EXPECT_EQ(outcome.status, 1);
 }
 
-// As bench does: a rank that may run anywhere is moved onto the core of the one that it waits for.
+// As in bench, a rank that may run on any core is moved onto the core of the rank that it waits for.
 TEST(ProbeProgram, RanksThatItStartsAreBoundToCores) {
   const auto bound_to = [](const std::vector<std::string>& more) {
     std::vector<std::string> words{"probe", "-n", "2", "--pairs", "--size", "64", "--json"};

@@ -1,4 +1,4 @@
-// Pairs are measured as bench measures, on ranks that are placed as bench places them.
+// Pairs are measured as bench measures, with ranks that are placed as bench places them.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -19,7 +19,9 @@ struct Measured {
   int status = -1;
 };
 
-/// Two ranks here. check  of rank 0: what its matrix has to be
+/// Runs two ranks.
+///
+/// check  examines the matrix of rank 0
 Measured measure(const PairOptions& options, const std::string& bind,
                  const std::function<bool(const PairMatrix&)>& check) {
   const std::string path =
@@ -50,7 +52,7 @@ Measured measure(const PairOptions& options, const std::string& bind,
   return measured;
 }
 
-// One pair, two leaders: trips of a message there and one back, warm-up and timed ones, of the short and the long message.
+// With one pair and two leaders: messages there and back, for warm-up and timed, with the short and the long message.
 TEST(ProbePairsJob, APairIsWarmedUpAndTimedByTheLoopOfBench) {
   const PairOptions options{.large = 64_KiB,
                             .turns = 3,

@@ -7,7 +7,7 @@
 namespace ringside::probe {
 namespace {
 
-// Each pair once; in a step no rank twice, and no host twice.
+// Each pair occurs once; in one step, no rank and no host occurs twice.
 TEST(ProbeTournament, NoTwoPairsShareARankOrAHost) {
   for (const std::vector<int>& hosts : {std::vector<int>{0},
                                         {0, 0},
@@ -43,7 +43,7 @@ PairMatrix four_hosts() {
   return matrix;
 }
 
-TEST(ProbePairs, AlikePairsRaiseNothing) {
+TEST(ProbePairs, EqualPairsGiveNoFinding) {
   PairMatrix matrix = four_hosts();
   mark_outliers(matrix);
   EXPECT_TRUE(judge_pairs(matrix).empty());

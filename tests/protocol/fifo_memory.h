@@ -13,7 +13,7 @@ struct AlignedFree {
 };
 using FifoMemory = std::unique_ptr<std::byte[], AlignedFree>;
 
-/// Zeroed, as fresh shared memory is.
+/// Returns zeroed memory, as new shared memory is.
 inline FifoMemory zeroed_memory(Bytes size) {
   FifoMemory memory(new (std::align_val_t{128}) std::byte[size.value]);
   std::memset(memory.get(), 0, size.value);

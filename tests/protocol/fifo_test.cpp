@@ -1,4 +1,4 @@
-// What the three protocols' fifos do alike.
+// Tests the behaviour that the fifos of all three protocols share.
 
 #include <gtest/gtest.h>
 

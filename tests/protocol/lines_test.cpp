@@ -26,7 +26,7 @@ std::uint64_t word(const FifoMemory& memory, std::size_t index) {
 }
 
 // Step 6 has the flag 7. Three lines: the size 6, bytes 0 to 3, bytes 4 and 5 with two of nothing.
-TEST(Ll, ALineIsFourBytesOfDataAndBehindThemTheFlag) {
+TEST(Ll, ALineIsFourBytesOfDataAndThenTheFlag) {
   const FifoMemory memory = zeroed_memory(Ll::slot_memory(64_B));
   Ll::pack(memory.get(), 64_B, counting(6), 6);
   EXPECT_EQ(word(memory, 0), 0x00000007'00000006U);
@@ -36,7 +36,7 @@ TEST(Ll, ALineIsFourBytesOfDataAndBehindThemTheFlag) {
 }
 
 // 3 bytes and the size lie right before the flag: 112 + 8 + 8 = 128, and 104 = 112 - 8.
-TEST(Ll128, AShortStepLiesInOneCacheLineWithItsFlag) {
+TEST(Ll128, AShortStepAndItsFlagShareACacheLine) {
   const FifoMemory memory = zeroed_memory(Ll128::slot_memory(64_B));
   Ll128::pack(memory.get(), 64_B, counting(3), 6);
   EXPECT_EQ(word(memory, 13), 0x020100U);
@@ -45,7 +45,7 @@ TEST(Ll128, AShortStepLiesInOneCacheLineWithItsFlag) {
 }
 
 // 240 bytes: 112 in the first line, 120 in the second, 8 in the third.
-TEST(Ll128, FlagsStandBehindEach120Bytes) {
+TEST(Ll128, AFlagFollowsEach120Bytes) {
   const FifoMemory memory = zeroed_memory(Ll128::slot_memory(240_B));
   Ll128::pack(memory.get(), 240_B, counting(240), 41);
   EXPECT_EQ(Ll128::wire_size(240_B), 384_B);
@@ -55,7 +55,7 @@ TEST(Ll128, FlagsStandBehindEach120Bytes) {
   EXPECT_EQ(word(memory, 32), 0xefeeedecebeae9e8U);  // byte 232 = 0xe8
 }
 
-// Over more slots each has its turn: 32 steps before the low 31 bits begin again.
+// With more slots, each one is used once per round: 32 steps before the low 31 bits wrap around.
 TEST(Ll, FillsEachOfMoreSlotsOnce) {
   EXPECT_FALSE(Ll::fills_slot(0x7fffffdf, 32));
   for (std::uint64_t step = 0x7fffffe0; step <= 0x7fffffff; ++step) {
@@ -89,7 +89,7 @@ struct LinesName {
 };
 TYPED_TEST_SUITE(AnyLines, BothLines, LinesName);
 
-// A sender that is half way: its lines appear one by one, and none is taken before it is there.
+// The sender is half way: its lines appear one by one, and none is accepted before it is there.
 TYPED_TEST(AnyLines, AStepIsTakenAsItArrives) {
   constexpr Bytes kSize = 1000_B;
   constexpr std::uint64_t kStep = 12;
@@ -104,7 +104,7 @@ TYPED_TEST(AnyLines, AStepIsTakenAsItArrives) {
   const std::uint64_t lines = TypeParam::wire_size(kSize).value / TypeParam::kLine;
   for (std::uint64_t line = 0; line < lines; ++line) {
     ASSERT_EQ(TypeParam::unpack(slot.get(), kSize, kStep, to.data(), so_far), Arrival::Partly);
-    // The line before carries the size's 8 or 4 bytes, which are no data.
+    // The line before it carries the size in 8 or 4 bytes, which are not data.
     const std::uint64_t arrived = line * TypeParam::kLineData;
     const std::uint64_t no_data = TypeParam::kProtocol == Protocol::LL ? 4 : 8;
     EXPECT_EQ(so_far.done, arrived < no_data ? 0 : arrived - no_data);
@@ -123,7 +123,7 @@ TYPED_TEST(AnyLines, WhatAnOldStepLeftNeverPassesForNew) {
   constexpr std::uint64_t kOld = 5;
   const FifoMemory slot = zeroed_memory(TypeParam::slot_memory(kSize));
   TypeParam::pack(slot.get(), kSize, counting(kSize.value), kOld);
-  // Of the steps between, those of this slot that come last before 31 bits of the step begin again.
+  // Takes, of the steps in between, the last ones of this slot before 31 bits of the step wrap around.
   for (std::uint64_t step = 0x7ffffff8; step <= 0x7fffffff; ++step) {
     if (step % kSlots == kOld % kSlots) TypeParam::pack(slot.get(), kSize, counting(8), step);
   }

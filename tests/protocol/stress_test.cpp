@@ -33,7 +33,7 @@ constexpr std::uint64_t kSteps = 200'000;
 #endif
 constexpr Bytes kSlot = 1024_B;
 
-/// The calling thread on the first or second of the cores that it may run on; anywhere where there is but one.
+/// Keeps the calling thread on the first or second of the cores that it may run on, or on the only one.
 class OnCore {
  public:
   explicit OnCore(int number) {
@@ -63,13 +63,13 @@ std::uint64_t mix(std::uint64_t value) {
   return value ^ (value >> 29);
 }
 
-/// Mostly short, as what travels by LL is; every 16th up to a whole slot.
+/// Mostly short, as messages with LL are; every 16th can fill a whole slot.
 std::size_t size_of_step(std::uint64_t step) {
   const std::uint64_t random = mix(step + 1);
   return 1 + (random >> 8) % (random % 16 == 0 ? kSlot.value : 64);
 }
 
-/// Words of 4 bytes, each of its step and place.
+/// Fills with words of 4 bytes that each depend on its step and place.
 void fill(std::span<std::byte> bytes, std::uint64_t step) {
   const auto base = static_cast<std::uint32_t>(mix(step * 2 + 1));
   for (std::size_t at = 0; at < bytes.size(); at += sizeof base) {
@@ -78,7 +78,7 @@ void fill(std::span<std::byte> bytes, std::uint64_t step) {
   }
 }
 
-/// `stop` ends it where a receiver that found something wrong takes no more.
+/// `stop` ends it if a receiver that found an error takes no more.
 template <typename Fifo>
 void send_steps(Fifo& sender, std::uint64_t first, std::uint64_t steps,
                 const std::stop_token& stop = {}) {
@@ -144,7 +144,7 @@ TYPED_TEST(StressLines, EveryWordCrossesBetweenTwoThreads) {
   EXPECT_EQ(stress_threads(Fifo(memory.get(), kSlot), Fifo(memory.get(), kSlot), 0), 0U);
 }
 
-// Half of the steps on either side of where 31 and 32 bits of the step begin again.
+// Half of the steps lie on either side of the points where 31 and 32 bits of the step wrap around.
 TYPED_TEST(StressLines, EveryWordCrossesWhereTheFlagsBeginAgain) {
   using Fifo = LineFifo<TypeParam>;
   for (const std::uint64_t wrap : {std::uint64_t{1} << 31, std::uint64_t{1} << 32}) {
@@ -170,14 +170,13 @@ TYPED_TEST(StressLines, EveryWordCrossesBetweenTwoProcesses) {
   }
   Fifo receiver(static_cast<std::byte*>(memory), kSlot);
   EXPECT_EQ(wrong_steps(receiver, 0, kSteps), 0U);
-  ::kill(child, SIGKILL);  // it has ended, or waits for slots that are never given back
+  ::kill(child, SIGKILL);  // it has ended, or waits for slots that are never returned
   ::waitpid(child, nullptr, 0);
   ::munmap(memory, size);
 }
 
-/// Lines as they must not be written: the flags first, in pieces of their own, and then the data. That is
-/// what a sender without release does in LL128 on arm64, and one with two 4-byte stores in LL anywhere.
-/// The receiver is the real one.
+/// Writes lines in the wrong order: the flags first, in separate pieces, and then the data. A sender without release
+/// does that in LL128 on arm64, and one with two 4-byte stores in LL anywhere. The receiver is the real one.
 template <typename Lines>
 struct FlagsFirst : Lines {
   static void pack(std::byte* slot, Bytes slot_size, std::span<const std::byte> data,
@@ -202,8 +201,8 @@ struct FlagsFirst : Lines {
   }
 };
 
-// That the tests above can fail. The thread sanitizer would report LL128's receiver, rightly: it reads
-// data that are being written.
+// Proves that the tests above can fail. The thread sanitizer would rightly report LL128's receiver: it reads data that
+// are being written.
 TYPED_TEST(StressLines, ASenderThatStoresTheFlagsFirstIsFoundOut) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the race that this test makes is one";

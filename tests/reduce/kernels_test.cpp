@@ -14,7 +14,7 @@ namespace {
 using reference::Bits;
 
 constexpr std::array kOps{RedOp::Sum, RedOp::Prod, RedOp::Max, RedOp::Min, RedOp::PreMulSum};
-/// Every pair of two 8-bit elements, and of each other type as many.
+/// Every pair of two 8-bit elements, and as many pairs of each other type.
 constexpr std::size_t kPool = 65536;
 
 std::size_t width_of(DataType type) { return size_of(type).value; }
@@ -158,7 +158,7 @@ class Placed {
   }
 
  private:
-  /// Another distance from alignment for each operand.
+  /// Gives each operand another distance from alignment.
   static std::size_t place(std::size_t k, std::size_t shift) { return 64 + shift * (k + 1) % 64; }
 
   static int changed_around(const std::vector<std::byte>& memory, std::size_t from,
@@ -177,7 +177,7 @@ class Placed {
   std::size_t first_ = 256;
 };
 
-TEST(Kernels, AnyCountAtAnyAddressIsRightAndWritesNothingElse) {
+TEST(Kernels, AnyCountAtAnyAddressIsRightAndWritesNoOtherByte) {
   for (const DataType type : reference::kTypes) {
     const Pool pool(type);
     for (const RedOp op : {RedOp::Sum, RedOp::Max, RedOp::PreMulSum}) {
@@ -215,7 +215,7 @@ TEST(Kernels, SeveralInputsGoLeftToRightAndToEveryOutput) {
   }
 }
 
-// In float32 1e8 + 1 rounds to 1e8: 1e8 + 1 - 1e8 is 0 from left to right, 1e8 - 1e8 + 1 is 1.
+// In float32, 1e8 + 1 rounds to 1e8: from left to right 1e8 + 1 - 1e8 is 0, and 1e8 - 1e8 + 1 is 1.
 TEST(Kernels, TheOrderOfTheInputsIsTheOrderOfTheAdditions) {
   const float large = 1e8F;
   const float one = 1;

@@ -44,7 +44,7 @@ double small_value(const Shape& shape, Bits code) {
   return sign * std::ldexp(1 + fraction, exponent - shape.bias);
 }
 
-/// The finite values from 0 up; the place of one is its code.
+/// Returns the finite values from 0 upwards; the index of a value is its code.
 const std::vector<double>& finite_values(DataType type) {
   static std::map<DataType, std::vector<double>> tables;
   std::vector<double>& values = tables[type];
@@ -126,7 +126,7 @@ Bits encode(DataType type, double value) {
   const auto below = static_cast<Bits>(above - values.begin()) - 1;
   if (above == values.end()) {
     if (!shape_of(type).has_infinity) return sign | below;
-    // Beyond by half a step of the last two or more, it would round to the next power of two.
+    // A value that exceeds the last one by half a step or more would be rounded to the next power of two.
     const double step = values[below] - values[below - 1];
     return sign | (magnitude - values[below] >= step / 2 ? below + 1 : below);
   }

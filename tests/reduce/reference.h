@@ -5,7 +5,7 @@
 
 #include "base/vocabulary.h"
 
-/// What reductions must give, one element at a time, written to be seen right and not to be fast. Shares
+/// The expected results of reductions, one element at a time, written to be visibly correct and not to be fast. Shares
 /// no code with engine/reduce: a small float is the nearest of all values that its type has.
 namespace ringside::reference {
 
@@ -23,16 +23,18 @@ inline constexpr std::array kTypes{DataType::Int8,     DataType::Uint8,      Dat
 /// shape   a floating-point type; exact
 double decode(DataType type, Bits bits);
 
-/// The nearest value of a small float, ties to the even code.
+/// Returns the nearest value of a small float; ties go to the even code.
 Bits encode(DataType type, double value);
 
-/// Number of finite values that are not negative: their codes are 0 .. n-1 in the order of the values.
+/// Returns the number of finite values that are not negative: their codes are 0 .. n-1 in the order of the values.
 int finite_codes(DataType type);
 
-/// a op b.  shape  op is none of Avg, PreMulSum
+/// Returns a op b.
+///
+/// shape  op is neither Avg nor PreMulSum
 Bits combine(DataType type, RedOp op, Bits a, Bits b);
 
-/// Equal, or both NaN where which one is not promised.
+/// Returns whether both are equal, or both are NaN where the kind of NaN is not specified.
 bool agrees(DataType type, RedOp op, Bits actual, Bits expected);
 
 }  // namespace ringside::reference

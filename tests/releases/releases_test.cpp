@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-// Written so that one more release takes its file and no change here.
+// Written so that one more release needs its file and no change here.
 TEST(Releases, NewestFirst) {
   ASSERT_GT(release_versions().size(), 12U);
   const auto base = std::ranges::find(release_versions(), kBaseRelease);
@@ -32,8 +32,8 @@ TEST(Releases, EachOneHasItsRules) {
   }
 }
 
-// What the base release does is said by the structs; its file adds nothing.
-TEST(Releases, TheBaseDoesWhatTheMembersSay) {
+// The defaults of the structs describe the base release; its file adds nothing.
+TEST(Releases, TheBaseReleaseEqualsTheMembersDefaults) {
   EXPECT_EQ(*load_topology_rules("2.30.7"), TopologyRules{});
   EXPECT_EQ(*load_channel_rules("2.30.7"), ChannelRules{});
 }
@@ -71,7 +71,7 @@ TEST(Releases, PatchesDifferInTheirRules) {
       << "as the next that is described";
 }
 
-// What no file describes is decided as by the nearest that one does.
+// A release that no file describes is decided as the nearest release that one describes.
 TEST(Releases, EveryVersionHasANearest) {
   EXPECT_EQ(nearest_release(21, 5), "2.21.5");
   EXPECT_EQ(nearest_release(27, 3), "2.27.3");

@@ -30,7 +30,7 @@ std::vector<PathCause> causes_of(const std::vector<PathLeg>& legs) {
   return causes;
 }
 
-/// Each leg begins where what it waited for ended.
+/// Expects that each leg begins where the event that it waited for ended.
 void expect_chain(const Replay& replay, const std::vector<PathLeg>& legs) {
   for (std::size_t i = 1; i < legs.size(); ++i) {
     EXPECT_EQ(legs[i].time.begin_ns, replay.event(legs[i - 1].step).end_ns) << i;
@@ -38,7 +38,7 @@ void expect_chain(const Replay& replay, const std::vector<PathLeg>& legs) {
   }
 }
 
-// Rank 0 computes long before it sends; 1 has waited since 0, and hands on to 2.
+// Rank 0 computes long before it sends; rank 1 has waited since 0, and passes the data on to rank 2.
 TEST(CriticalPath, GoesBackToTheLateRank) {
   const std::vector<TraceEvent> events{
       step_of(0, 0, Primitive::Copy, -1, -1, {0, 500}),
@@ -56,8 +56,8 @@ TEST(CriticalPath, GoesBackToTheLateRank) {
   expect_chain(*one.replay, legs);
 }
 
-// The chunk was there long before rank 1 got to it: rank 1's own step held it up.
-TEST(CriticalPath, AChunkThatLayThereIsNotWhatWasWaitedFor) {
+// The chunk arrived long before rank 1 was ready for it: rank 1's own step was the delay.
+TEST(CriticalPath, AWaitingChunkIsNotOnThePath) {
   const std::vector<TraceEvent> events{
       step_of(0, 0, Primitive::Send, -1, 1, {0, 20}),
       step_of(1, 0, Primitive::Copy, -1, -1, {0, 400}),
@@ -68,8 +68,8 @@ TEST(CriticalPath, AChunkThatLayThereIsNotWhatWasWaitedFor) {
               ElementsAre(PathCause::Begin, PathCause::Own));
 }
 
-// Two chunks of 100 ns each over one way: the second one's sender waits until the first has crossed, so the path leads
-// over the way twice and then to the receiver.
+// Two chunks of 100 ns each use one link: the second one's sender waits until the first has crossed, so the path
+// contains the link twice and then the receiver.
 TEST(CriticalPath, ABusyWayIsWaitedFor) {
   const std::vector<TraceEvent> events{
       step_of(0, 0, Primitive::Send, -1, 1, {0, 0}),
@@ -87,7 +87,7 @@ TEST(CriticalPath, ABusyWayIsWaitedFor) {
   EXPECT_EQ(legs[1].peer, 1);
 }
 
-// One chunk has room; rank 1 is slow to take the first.
+// There is room for one chunk; rank 1 is slow to take the first.
 TEST(CriticalPath, ASlotThatIsGivenBackLateIsWaitedFor) {
   const std::vector<TraceEvent> events{
       step_of(0, 0, Primitive::Send, -1, 1, {0, 10}),
@@ -119,7 +119,7 @@ TEST(CriticalPath, OtherCallsAndCommunicatorsAreNotLookedAt) {
   EXPECT_TRUE(critical_path(*one.replay, 5, 0).empty());
 }
 
-// Whatever a damaged trace claims, the walk ends, and never goes forward in time.
+// The walk ends and never moves forward in time, even on a damaged trace.
 TEST(CriticalPath, EndsOnAnything) {
   for (unsigned seed = 0; seed < 50; ++seed) {
     std::mt19937 random(seed);

@@ -9,7 +9,7 @@
 #include "tests/replay/traces.h"
 #include "trace/match.h"
 
-/// What the index answers is what going over all events gives.
+/// The index returns the same answers as a pass over all events.
 namespace ringside {
 namespace {
 
@@ -29,7 +29,7 @@ std::vector<TimeRange> random_ranges(std::mt19937& random, const Shape& shape) {
   return ranges;
 }
 
-/// By beginning, then by number.
+/// Ordered by begin, then by number.
 std::vector<EventId> scan(const std::vector<TraceEvent>& events, const LaneKey& lane,
                           TimeRange range) {
   std::vector<EventId> found;
@@ -85,7 +85,7 @@ TEST_P(RandomTrace, LanesAreThoseThatEventsName) {
   EXPECT_FALSE(replay_.find({12345, 0, 0}));
 }
 
-TEST_P(RandomTrace, ARangeHoldsWhatAScanFinds) {
+TEST_P(RandomTrace, ARangeEqualsAFullScan) {
   std::vector<EventId> found;
   for (const TimeRange range : random_ranges(random_, GetParam().shape)) {
     for (std::uint32_t lane = 0; lane < replay_.lanes().size(); ++lane) {
@@ -97,9 +97,9 @@ TEST_P(RandomTrace, ARangeHoldsWhatAScanFinds) {
   }
 }
 
-// Each event seen is in one fold; what is as long as the resolution has its own; the longest of a fold is
-// its longest; sums are sums.
-TEST_P(RandomTrace, FoldsHideNothing) {
+// Each visible event is in one fold; events at least as long as the resolution have folds of their own; a fold's
+// longest event is correct, and so are its sums.
+TEST_P(RandomTrace, FoldsContainEveryEvent) {
   std::vector<Fold> folds;
   for (const TimeRange range : random_ranges(random_, GetParam().shape)) {
     for (const std::int64_t resolution : {0, 1, 10, 100, 1000, 1'000'000}) {

@@ -31,7 +31,7 @@ std::vector<std::uint32_t> seen(const Replay& replay, TimeRange range) {
   return numbers;
 }
 
-// A thousand short ones, each 10 ns behind the last, and one that began before them all.
+// A thousand short events, 10 ns apart, and one that began before all of them.
 TEST(Replay, OneThatBeganLongAgoIsSeen) {
   std::vector<TraceEvent> events{event_at(0, 20'000)};
   for (int i = 1; i <= 1000; ++i) events.push_back(event_at(10 * i, 10 * i + 5));
@@ -42,7 +42,7 @@ TEST(Replay, OneThatBeganLongAgoIsSeen) {
   EXPECT_THAT(seen(*one.replay, {20'000, 30'000}), IsEmpty());
 }
 
-// 10,000 events of 1 ns each and in their midst one of 2 ns: at 1 us a fold, it is named by one of them.
+// 10,000 events of 1 ns each, and one of 2 ns among them: with folds of 1 us, one fold names it.
 TEST(Replay, AFoldNamesTheLongestOfThousands) {
   std::vector<TraceEvent> events;
   for (int i = 0; i < 10'000; ++i) events.push_back(event_at(2 * i, 2 * i + (i == 7777 ? 2 : 1)));
@@ -94,7 +94,7 @@ TEST(Replay, ThePartThatIsReadFirstHasTheWholesNumbers) {
   }
 }
 
-// A send of rank 0 to ranks 1 and 2; rank 2 receives with a primitive that sends on to rank 0.
+// Rank 0 sends to ranks 1 and 2; rank 2 receives with a primitive that also sends to rank 0.
 TEST(Replay, ASendToSeveralPeersLeadsToEachReceive) {
   const auto event = [](int rank, Primitive primitive, int from, int to, EventKind kind) {
     TraceEvent one = event_at(10 * rank, 10 * rank + 5);
@@ -142,7 +142,7 @@ TEST(Replay, AnEmptyTraceHasNoLanes) {
   EXPECT_EQ(one.replay->statistics().primitives, 0U);
 }
 
-// Events that the file's reader passes over are passed over here: 1 ends before it begins.
+// Events that the file's reader skips are skipped here, too: event 1 ends before it begins.
 TEST(Replay, UnreadableEventsAreInNoLane) {
   std::vector<TraceEvent> events = steps(0, 3);
   events[1].end_ns = events[1].begin_ns - 1;
@@ -161,7 +161,7 @@ TEST(Replay, AbsurdTimesDoNotOverflow) {
   EXPECT_EQ(seen(*one.replay, {0, 1}).size(), 40U);
 }
 
-TEST(Replay, OpeningNamesWhatIsWrongWithAFile) {
+TEST(Replay, OpeningNamesAFilesProblem) {
   const TemporaryPath path("replay.rtrace");
   const auto missing = Replay::open(path.text());
   ASSERT_FALSE(missing);
@@ -172,7 +172,7 @@ TEST(Replay, OpeningNamesWhatIsWrongWithAFile) {
   EXPECT_EQ(foreign.error().code, ErrorCode::Corrupt);
 }
 
-// What is whole of a file is replayed, wherever it was cut off.
+// The complete blocks of a file are replayed, wherever it was truncated.
 TEST(Replay, ATruncatedFileShowsItsWholeBlocks) {
   const Opened whole = opened(steps(0, 50), 10);
   for (std::size_t size = sizeof(rtrace::FileHeader); size < whole.bytes->size(); size += 3) {

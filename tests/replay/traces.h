@@ -17,7 +17,7 @@ struct Opened {
   Result<Replay> replay = Error{};
 };
 
-/// Blocks of so many events each, in the order given.
+/// Writes blocks of so many events each, in the given order.
 inline FileBytes file_of(std::span<const TraceEvent> events, std::size_t events_a_block = 100) {
   FileBytes bytes = file_header();
   while (!events.empty()) {
@@ -40,11 +40,12 @@ struct Shape {
   int ranks = 3;
   int channels = 2;
   std::int64_t span_ns = 10'000;
-  std::int64_t mostly_ns = 30;  ///< what most events last at most; a few last up to the whole span
-  bool in_order = false;        ///< as a rank records them, one after the other
+  /// The longest duration of most events; a few last up to the whole span
+  std::int64_t mostly_ns = 30;
+  bool in_order = false;  ///< as a rank records them, one after the other
 };
 
-/// Anything: lanes mixed, times overlapping, events of no length, calls and further peers among them.
+/// Returns random events: mixed lanes, overlapping times, events of no length, calls and additional peers.
 inline std::vector<TraceEvent> random_events(std::mt19937& random, int count, const Shape& shape) {
   const auto below = [&](std::int64_t limit) {
     return std::uniform_int_distribution<std::int64_t>(

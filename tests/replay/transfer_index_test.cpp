@@ -19,8 +19,8 @@ TraceTransfer transfer(std::uint32_t send, std::uint32_t receive,
   return one;
 }
 
-// 1000 transfers, 4 events from one to the next where they are sent, 3 where they are received: 2 connections of 24
-// bytes (one marks the end) and 1 run of 12.
+// 1000 transfers, 4 events apart at the sender and 3 at the receiver: 2 connections of 24 bytes (one marks the end)
+// and 1 run of 12.
 TEST(TransferIndex, AnEvenPaceIsOneRun) {
   TransferIndex index;
   for (std::uint32_t i = 0; i < 1000; ++i) index.add(transfer(7 + 4 * i, 50'000 + 3 * i));
@@ -32,7 +32,7 @@ TEST(TransferIndex, AnEvenPaceIsOneRun) {
   }
 }
 
-TEST(TransferIndex, WhatWasNotHandedOverHasNoOtherEnd) {
+TEST(TransferIndex, UnknownEventsHaveNoOtherEnd) {
   TransferIndex index;
   for (std::uint32_t i = 0; i < 10; ++i) index.add(transfer(100 + 4 * i, 500 + 3 * i));
   index.finish();
@@ -44,7 +44,7 @@ TEST(TransferIndex, WhatWasNotHandedOverHasNoOtherEnd) {
   EXPECT_EQ(index.send_of(kOneWay, EventId{100}), kNoEvent);
 }
 
-// Runs end where a stride does not fit, and where their length does not.
+// A run ends where a stride or its length exceeds the field.
 TEST(TransferIndex, LongStridesAndLongRunsAreFoundAllTheSame) {
   TransferIndex index;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> all;
@@ -61,14 +61,14 @@ TEST(TransferIndex, LongStridesAndLongRunsAreFoundAllTheSame) {
   }
 }
 
-TEST(TransferIndex, NothingAtAllIsAnswered) {
+TEST(TransferIndex, AnEmptyTraceHasNoTransfers) {
   TransferIndex index;
   index.finish();
   EXPECT_EQ(index.receive_of(kOneWay, EventId{0}), kNoEvent);
 }
 
-// 64 ranks with 4 channels each, a ring: the memory of the index. 4 bytes an event for its place on its
-// lane; 32 for 8 events, and a third of that for the levels above.
+// The index of a ring of 64 ranks with 4 channels each. Each event takes 4 bytes for its place on its lane; 8 events
+// take 32 bytes, and a third of that for the levels above.
 TEST(ReplayMemory, ARingTakesLessThanTenBytesAnEvent) {
   constexpr std::uint32_t kRanks = 64;
   constexpr std::size_t kBlock = 4096;

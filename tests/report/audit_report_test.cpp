@@ -29,7 +29,7 @@ TEST(AuditReport, ThePageEscapesLogText) {
 }
 
 // 10 rows of nccl-tests' all-gather on 80 ranks: 33,553,920 is the multiple of 80 elements next below 32M.
-TEST(AuditReport, ThePageHasTheHeadTheNotesAndWhatWasMeasured) {
+TEST(AuditReport, ThePageHasTheHeadTheNotesAndTheMeasurements) {
   const Audit audit = audit_text(
       "# Collective test starting: all_gather_perf\n"
       "# nThread 1 nGpus 1 minBytes 33553920 maxBytes 33553920 step: 2(factor) warmup iters: 5 "
@@ -114,7 +114,7 @@ TEST(FindingTypes, AreSortedAndTheirFamiliesAreIdsWithoutOne) {
   EXPECT_EQ(finding_type("no_such_id"), nullptr);
 }
 
-// Health and ignorance must not look alike.
+// A healthy job and an unreadable one must not look alike.
 TEST(AuditReport, UnreadInputsAreListed) {
   const Audit odd =
       audit_text("n01:1:1 [0] init.cc:77 NCCL WARN The flux of the network is inverted\n");

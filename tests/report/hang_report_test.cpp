@@ -50,7 +50,7 @@ TEST(HangReport, EachKindRefersToTheCommandThatExplainsIt) {
   }
 }
 
-TEST(HangReport, RanksThatStandTogetherAreOneRow) {
+TEST(HangReport, RanksAtOnePositionAreOneRow) {
   const std::vector<PlaceRow> rows = place_rows(rank_2_is_missing());
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_THAT(rows[0].ranks, ElementsAre(0, 1, 3));
@@ -61,7 +61,7 @@ TEST(HangReport, RanksThatStandTogetherAreOneRow) {
 }
 
 // The highest rank that lines name is not the size of a job: lower ranks may not exist.
-TEST(HangReport, RanksWithoutAnyEvidenceAreNoRows) {
+TEST(HangReport, RanksWithoutEvidenceHaveNoRow) {
   const std::string work =
       "WorkNCCL(SeqNum=7, OpType=ALLREDUCE, NumelIn=4, NumelOut=4, Timeout(ms)=600000) ran for "
       "600088 milliseconds before timing out.\n";

@@ -30,7 +30,7 @@ using testing::MatchesRegex;
 
 using std::chrono::seconds;
 
-/// What each of `ranks` got from join(), when all of them try.
+/// Returns the error of each of `ranks` from join() when all of them try to join.
 std::map<int, Error> errors_of(const std::vector<int>& ranks, int nranks, const UniqueId& id,
                                Clock& clock = real_clock(), Nanoseconds join_timeout = kPlenty) {
   std::mutex mutex;
@@ -139,7 +139,7 @@ TEST(Bootstrap, EachArrivalGivesTheOthersTheWholeTimeAgain) {
   run_ranks(
       first_ranks(4),
       [&](int rank) {
-        // The last comes after 3 x 6 = 18 s, more than the 8 s that a rank waits for the next.
+        // The last rank comes after 3 x 6 = 18 s, more than the 8 s that a rank waits for the next one.
         clock.sleep(seconds(6) * rank);
         must_join(rank, 4, root->id(), clock);
       },
@@ -190,7 +190,7 @@ TEST(Bootstrap, TheWrongSecretIsRefusedAndLoggedWhileTheRealRanksJoin) {
               ContainsRegex("NCCL WARN .* refused 127.0.0.1:[0-9]+: does not know the secret"));
 }
 
-// Rank 2 comes, its port takes connections, and no thread answers there: as of a process that is stopped then.
+// Rank 2 joins and its port accepts connections, but no thread answers there: the process was stopped then.
 TEST(Bootstrap, ARankStoppedBeforeItHasItsLinksIsNamedToAll) {
   FakeClock clock;
   const auto root = make_root(4, std::chrono::seconds(8), clock);
@@ -218,7 +218,7 @@ TEST(Bootstrap, ARankStoppedBeforeItHasItsLinksIsNamedToAll) {
   run_ranks({0, 1, 3}, join, clock);
 }
 
-TEST(Bootstrap, ARankThatComesTwiceIsRefusedByNameAndTheJobGoesOn) {
+TEST(Bootstrap, ASecondJoinOfARankIsRefusedAndTheJobContinues) {
   testing::internal::CaptureStderr();
   const auto root = make_root(3);
   auto first = std::async(std::launch::async, [&] { return errors_of({1}, 3, root->id()); });
@@ -236,7 +236,7 @@ TEST(Bootstrap, ARankThatComesTwiceIsRefusedByNameAndTheJobGoesOn) {
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("rank 1 came twice"));
 }
 
-/// The messages of the root up to the one of that kind.
+/// Returns the first message of that kind from the root, after skipping others.
 RootMessage next_of_kind(RootMessage::Kind kind, const UniqueFd& root) {
   for (;;) {
     const auto frame = recv_frame(root.get(), kMessageLimit, deadline_in(kPlenty));
@@ -245,7 +245,7 @@ RootMessage next_of_kind(RootMessage::Kind kind, const UniqueFd& root) {
   }
 }
 
-// The secret of a job may be guessed (rendezvous.h). Where a rank that has joined listens, it is of no use.
+// The secret of a job may be guessed (rendezvous.h). It does not help at the ports of ranks that have joined.
 TEST(Bootstrap, APeerWithTheJobsSecretCannotTakeThePlaceOfARankThatHasJoined) {
   testing::internal::CaptureStderr();
   const auto root = make_root(2);
@@ -338,7 +338,7 @@ TEST(Bootstrap, ARankAfterTheJobHasMetLearnsThatItIsLate) {
   testing::internal::GetCapturedStderr();
 }
 
-TEST(Bootstrap, ARankThatLeavesBeforeAllHaveComeEndsTheWaitOfTheOthers) {
+TEST(Bootstrap, ARankThatLeavesEarlyEndsTheWaitOfTheOthers) {
   FakeClock clock;
   std::optional<Attendance> here(clock);
   const auto root = make_root(3, kPlenty, clock);
@@ -348,7 +348,7 @@ TEST(Bootstrap, ARankThatLeavesBeforeAllHaveComeEndsTheWaitOfTheOthers) {
   auto connection = connect_authenticated(Endpoint{root->address()}, root->id().secret,
                                           to_bytes(join), deadline_in(kPlenty, clock));
   ASSERT_TRUE(connection);
-  // Rank 0 hears of rank 1 as its successor once the root has taken both.
+  // Rank 0 learns of rank 1 as its successor once the root has accepted both.
   clock.wait_for_others();
   connection->reset();
   here.reset();
@@ -415,7 +415,7 @@ TEST(AllGather, RanksThatGiveDifferentSizesAreReported) {
     const auto all =
         bootstrap->all_gather(std::vector<std::byte>(rank == 0 ? 4 : 8), deadline_in(kPlenty));
     ASSERT_FALSE(all);
-    // The rank that finds it first closes, so the other may see only that.
+    // The rank that finds the difference first closes, so the other may see only that.
     if (all.error().code == ErrorCode::InvalidArgument) {
       EXPECT_THAT(all.error().message, HasSubstr("it gathers"));
     } else {

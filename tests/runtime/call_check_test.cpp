@@ -23,8 +23,9 @@ namespace {
 
 constexpr std::int64_t kMost = 1 << 16;
 
-/// Each rank makes `common` calls that all make alike, and then the one that `call` gives it.
-/// returns  by rank
+/// Each rank makes `common` equal calls, and then its own call from `call`.
+///
+/// returns  the status by rank
 std::vector<Status> run_all(int nranks, const CommunicatorOptions& options, int common,
                             const std::function<CollectiveCall(int rank)>& call) {
   const auto root = make_root(nranks);
@@ -45,13 +46,13 @@ std::vector<Status> run_all(int nranks, const CommunicatorOptions& options, int 
     }
     Status& outcome = outcomes[static_cast<std::size_t>(rank)];
     outcome = communicator.run(with_buffers(call(rank)));
-    // A rank that takes nothing in its call may get the error in the next.
+    // A rank that receives nothing in its call may get the error in the next one.
     if (outcome) outcome = communicator.finish();
   });
   return outcomes;
 }
 
-/// Every rank ends for the same reason, which has all of `words` and is no time-out.
+/// Expects that every rank ends for the same reason, which contains all of `words` and is not a time-out.
 void expect_reported(const std::vector<Status>& outcomes, const std::vector<std::string>& words) {
   for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
     const Status& outcome = outcomes[rank];
@@ -74,7 +75,7 @@ struct Way {
 CommunicatorOptions options_of(const Way& way) {
   CommunicatorOptions options;
   options.host.transport = *parse_transport(way.transport);
-  options.wishes = {.algorithm = way.algorithm, .protocol = way.protocol};
+  options.settings = {.algorithm = way.algorithm, .protocol = way.protocol};
   options.host.table_path = "";
   options.check_calls = true;
   return options;
@@ -114,7 +115,7 @@ TEST(Desync, ATimeoutNamesTheLateRanksIfRequested) {
 
 class CallCheckOver : public testing::TestWithParam<Way> {
  protected:
-  /// Rank 2 of 4 calls `odd`, all others `usual`, as call 3.
+  /// Rank 2 of 4 makes the call `odd` as call 3, all others `usual`.
   void expect_difference(const CollectiveCall& usual, const CollectiveCall& odd) {
     const auto outcomes =
         run_all(4, options_of(GetParam()), 3, [&](int rank) { return rank == 2 ? odd : usual; });
@@ -136,7 +137,7 @@ TEST_P(CallCheckOver, NoElementsWhereOthersHaveSomeAreReported) {
   expect_difference({.count = 100}, {.count = 0});
 }
 
-// As many bytes: nothing but the signature shows it.
+// Both types have the same number of bytes: only the signature shows the difference.
 TEST_P(CallCheckOver, AnotherTypeIsReported) {
   expect_difference({.count = 500, .type = DataType::Float32},
                     {.count = 500, .type = DataType::Int32});
@@ -147,8 +148,8 @@ TEST_P(CallCheckOver, AnotherOperationIsReported) {
                     {.count = 500, .type = DataType::Int32, .op = RedOp::Min});
 }
 
-// Only rank 2 goes on as before; that it does is the difference.
-TEST_P(CallCheckOver, ARankThatRepeatsItselfWhileOthersGoOnIsReported) {
+// Only rank 2 continues as before; that is the difference.
+TEST_P(CallCheckOver, ReportsARankThatRepeatsACall) {
   expect_difference({.count = 16, .type = DataType::Int32, .op = RedOp::Max}, {.count = 16});
 }
 
@@ -229,7 +230,7 @@ TEST_P(CallCheckWith, TheEndsOfAMessageThatExpectAnotherTypeAreReported) {
   expect_reported(outcomes, {"100 int32", "100 float"});
 }
 
-TEST_P(CallCheckWith, RanksThatCallAlikeAreNotDisturbed) {
+TEST_P(CallCheckWith, EqualCallsGiveNoError) {
   const int n = 3;
   const auto root = make_root(n);
   run_ranks(first_ranks(n), [&](int rank) {
@@ -246,7 +247,7 @@ TEST_P(CallCheckWith, RanksThatCallAlikeAreNotDisturbed) {
                           .count = i * 3 % 1000,
                           .op = i % 2 == 0 ? RedOp::Sum : RedOp::PreMulSum,
                           .root = Rank{i % n}};
-      // A factor of its own on each rank, and a buffer in place on some.
+      // Each rank has its own factor, and some have a buffer in place.
       if (call.op == RedOp::PreMulSum) call.scalar = to_element(DataType::Float32, rank + 1);
       if (collective == Collective::AllReduce && rank == 1) call.input = call.output;
       if (collective == Collective::AllGatherV) call.counts = {i, 0, 5};
@@ -257,7 +258,7 @@ TEST_P(CallCheckWith, RanksThatCallAlikeAreNotDisturbed) {
   });
 }
 
-TEST_P(CallCheckWith, WhereOneRankDoesNotWantItNoRankChecks) {
+TEST_P(CallCheckWith, NoRankChecksIfOneRankDisablesIt) {
   const int n = 2;
   const auto root = make_root(n);
   run_ranks(first_ranks(n), [&](int rank) {
@@ -278,12 +279,12 @@ TEST_P(CallCheckWith, WhereOneRankDoesNotWantItNoRankChecks) {
 INSTANTIATE_TEST_SUITE_P(Table, CallCheckWith, testing::ValuesIn(joining_transports()),
                          [](const auto& test) { return name_of(test); });
 
-/// A check without a communicator, whose ranks may be given hosts of their own.
+/// A check without a communicator, whose ranks may be assigned to invented hosts.
 struct LoneCheck {
   std::unique_ptr<Bootstrap> bootstrap;
   ReportedCalls reported;
   std::mutex mutex;
-  std::string heard;  ///< what its thread found
+  std::string heard;  ///< the finding of its thread
   std::unique_ptr<Watch> watch;
   std::unique_ptr<CallCheck> check;
 
@@ -341,8 +342,8 @@ TEST(CallCheckBetweenHosts, ARankThatCallsOtherwiseIsFoundByANeighbourElsewhere)
       << heard[1];
 }
 
-// A machine that was copied while it ran: its twin has the same name and boot. Rank 1 does not see the abstract sockets
-// of rank 0's host, though the two hosts have one id.
+// A virtual machine that was copied while it ran: its copy has the same name and boot id. Rank 1 does not see the
+// abstract sockets of rank 0's host, although the two hosts have one id.
 TEST(CallBoards, TwoHostsWithOneIdAreFoundAndGetTheFix) {
   const auto root = make_root(2);
   run_ranks(first_ranks(2), [&](int rank) {

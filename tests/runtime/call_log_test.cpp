@@ -18,7 +18,7 @@ struct Log {
   CallLog log{*memory};
 };
 
-TEST(CallSignature, WhatACollectiveDoesNotLookAtMakesNoDifference) {
+TEST(CallSignature, IgnoresFieldsThatACollectiveDoesNotUse) {
   const CollectiveCall one{.collective = Collective::AllReduce, .count = 8, .root = Rank{1}};
   CollectiveCall two = one;
   two.root = Rank{2};
@@ -34,7 +34,7 @@ TEST(CallSignature, WhatACollectiveDoesNotLookAtMakesNoDifference) {
   EXPECT_NE(signature_of(three), before);
 }
 
-TEST(CallSignature, SaysInWordsWhatIsCalled) {
+TEST(CallSignature, DescribesTheCall) {
   EXPECT_EQ(to_string(signature_of({.count = 1024})), "all_reduce of 1024 float sum");
   EXPECT_EQ(to_string(signature_of({.collective = Collective::Broadcast,
                                     .count = 3,
@@ -71,7 +71,7 @@ TEST(CallLog, EqualCallsInARowAreOneRun) {
   EXPECT_EQ(one.log.find(2)->signature, sum_of(9));
 }
 
-TEST(CallLog, WhatLiesTooFarBackIsForgotten) {
+TEST(CallLog, ForgetsOldRuns) {
   Log one;
   for (int i = 0; i < 100; ++i) one.writer.append(sum_of(i));
   EXPECT_FALSE(one.log.find(10));
@@ -79,7 +79,8 @@ TEST(CallLog, WhatLiesTooFarBackIsForgotten) {
   EXPECT_EQ(one.log.find(one.log.oldest())->signature, sum_of(100 - CallLog::kRuns + 1));
 }
 
-// A a a b against a a a a: only one of them changes, both find it, and not before both are there.
+// Rank A calls a a b, the other a a a a: only one changes, both find the difference, and not before both have begun
+// the call.
 TEST(CallComparison, ADifferenceIsFoundOnceBothHaveBegunTheCall) {
   Log mine;
   Log theirs;
@@ -119,8 +120,8 @@ TEST(CallComparison, ARankFarAheadIsComparedAtTheSameCalls) {
   }
 }
 
-// All looks race with all writes; the calls are alike, so whatever a look finds is a false alarm.
-TEST(CallComparison, RacingWithTheWriterFindsNoDifferenceWhereThereIsNone) {
+// All reads race with all writes; the calls are equal, so every difference that is found is a false alarm.
+TEST(CallComparison, ARaceWithTheWriterGivesNoFalseDifference) {
   Log mine;
   Log theirs;
   std::jthread writer([&] {
@@ -134,7 +135,7 @@ TEST(CallComparison, RacingWithTheWriterFindsNoDifferenceWhereThereIsNone) {
   }
 }
 
-// What a rank on another host reports: only its changes.
+// A rank on another host reports only its changes.
 TEST(CallComparison, ReportedChangesAreEnoughForOneSideToFindTheDifference) {
   Log mine;
   Log reported;

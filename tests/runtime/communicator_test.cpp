@@ -18,13 +18,13 @@ namespace {
 
 using Steps = std::vector<std::string>;
 
-/// What a FakeExecutor is to do, and what it was asked for.
+/// The instructions for a FakeExecutor, and a record of the calls that it received.
 struct Script {
   Steps steps = {};
   std::optional<Error> plan_error = {}, prepare_error = {}, run_error = {};
 };
 
-/// Runs nothing, and writes down what it is asked for.
+/// Runs nothing, and records the requests that it receives.
 class FakeExecutor final : public Executor {
  public:
   FakeExecutor(Script& script, const ExecutorSetup& setup)
@@ -49,8 +49,8 @@ class FakeExecutor final : public Executor {
     if (script_.run_error) failure_.set(*script_.run_error);
   }
   void abort() noexcept override { script_.steps.emplace_back("abort"); }
-  void set_wishes(const CallWishes& wishes) override {
-    script_.steps.push_back("settings " + std::to_string(wishes.nchannels));
+  void set_settings(const CallSettings& settings) override {
+    script_.steps.push_back("settings " + std::to_string(settings.nchannels));
   }
   [[nodiscard]] const HostLayout& layout() const override { return layout_; }
 
@@ -78,13 +78,13 @@ TEST(Communicator, HasItsExecutorPlanPrepareRunAndDrainEachCallInOrder) {
   Script script;
   const auto communicator = make_alone(script);
   EXPECT_TRUE(communicator->run({.count = 8}));
-  communicator->set_wishes({.nchannels = 3});
+  communicator->set_settings({.nchannels = 3});
   EXPECT_TRUE(communicator->run({.count = 9}));
   EXPECT_EQ(script.steps, (Steps{"plan 8", "prepare", "run 0", "drain", "settings 3", "plan 9",
                                  "prepare", "run 1", "drain"}));
 }
 
-// Rank 1 comes 5 s late, where a call in which nothing moves for 1 s fails: the first has to connect.
+// Rank 1 comes 5 s late, where a call without progress for 1 s fails: the first call has to connect.
 TEST(Communicator, TheFirstCallWaitsForConnectionsByTheLongerTimeout) {
   FakeClock clock;
   const auto root = make_root(2, kPlenty, clock);
@@ -107,7 +107,7 @@ TEST(Communicator, TheFirstCallWaitsForConnectionsByTheLongerTimeout) {
   run_ranks({0, 1}, call_late, clock);
 }
 
-TEST(Communicator, ACallThatCannotBePlannedBreaksNothing) {
+TEST(Communicator, ACallThatCannotBePlannedKeepsTheCommunicatorUsable) {
   Script script{.plan_error = Error{ErrorCode::Unsupported, "no such thing"}};
   const auto communicator = make_alone(script);
   const Status refused = communicator->run({.count = 8});
@@ -118,7 +118,7 @@ TEST(Communicator, ACallThatCannotBePlannedBreaksNothing) {
   EXPECT_EQ(script.steps, (Steps{"plan 8", "plan 8", "prepare", "run 0", "drain"}));
 }
 
-TEST(Communicator, WhatCannotBePreparedBreaksItForGood) {
+TEST(Communicator, AFailedPreparationBreaksTheCommunicator) {
   Script script{.prepare_error = Error{ErrorCode::PeerGone, "no peer there"}};
   FakeClock clock;
   const Attendance here(clock);
@@ -128,11 +128,11 @@ TEST(Communicator, WhatCannotBePreparedBreaksItForGood) {
     ASSERT_FALSE(broken);
     EXPECT_EQ(broken.error().message, "no peer there");
   }
-  // The second call asks for nothing; the waits of the first were ended, as those of all ranks.
+  // The second call requests nothing; the waits of the first one were ended, as those of all ranks.
   EXPECT_EQ(script.steps, (Steps{"plan 8", "prepare", "abort"}));
 }
 
-TEST(Communicator, WhatGoesWrongWhileItRunsIsReportedWhenItHasDrained) {
+TEST(Communicator, ReportsARunsFailureAfterDraining) {
   Script script{.run_error = Error{ErrorCode::Timeout, "too late"}};
   FakeClock clock;
   const Attendance here(clock);

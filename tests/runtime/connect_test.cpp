@@ -51,8 +51,8 @@ std::uint32_t exchange(const Connections& connections, const ConnectionId& to,
 
 class Connect : public testing::TestWithParam<TransportAndProtocol> {};
 
-// 3 ranks: first a ring, on which rank r sends 1 + 10 r; then the other way round, 100 more; then the first
-// ones again, which are there already.
+// There are 3 ranks: first in a ring, in which rank r sends 1 + 10 r; then in the opposite direction, with 100 more;
+// then the first connections again, which already exist.
 TEST_P(Connect, ComesWhenAskedForAndStays) {
   const auto [transport, protocol] = GetParam();
   const auto root = make_root(3);
@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(Table, Connect,
 
 class ConnectOver : public testing::TestWithParam<const Transport*> {};
 
-// Rank 1 never makes the connection: rank 0 waits for it to the deadline, unless somebody aborts.
+// Rank 1 never makes the connection: rank 0 waits for it until the deadline, unless some thread aborts.
 TEST_P(ConnectOver, AbortEndsTheWaitForAnotherRank) {
   const auto root = make_root(2);
   run_ranks(first_ranks(2), [&](int rank) {
@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(Table, ConnectOver, testing::ValuesIn(joining_transport
                          [](const auto& test) { return name_of(test); });
 
 // Rank 1 asks for channel 0 only after rank 0 has dialled channel 1 as well.
-TEST(ConnectEarly, WhatComesBeforeItIsAskedForIsKept) {
+TEST(ConnectEarly, KeepsConnectionsThatArriveEarly) {
   const auto root = make_root(2);
   run_ranks(first_ranks(2), [&](int rank) {
     const auto bootstrap = must_join(rank, 2, root->id());
@@ -137,7 +137,7 @@ TEST(ConnectEarly, WhatComesBeforeItIsAskedForIsKept) {
   });
 }
 
-/// The sockets that this process has, by inode: descriptors of one socket count once.
+/// Returns the sockets of this process by inode: several descriptors of one socket count once.
 std::size_t sockets() {
   std::set<std::string> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -148,7 +148,7 @@ std::size_t sockets() {
   return found.size();
 }
 
-/// The same once it has not changed for a while: connections of the start are closed by another thread.
+/// Returns sockets() once the number has not changed for a while: another thread closes the connections of the start.
 std::size_t settled_sockets() {
   constexpr int kCalm = 5;
   std::size_t count = sockets();
@@ -161,7 +161,7 @@ std::size_t settled_sockets() {
   return count;
 }
 
-// Both ranks are threads of this process: one socket has two ends here, two sockets have four.
+// Both ranks are threads of this process: here one socket has two ends, and two sockets have four.
 TEST(ConnectBothWays, TakesOneSocketAndCarriesBothDirections) {
   const auto root = make_root(2);
   std::array<std::uint32_t, 2> heard{};
@@ -188,7 +188,7 @@ TEST(ConnectBothWays, TakesOneSocketAndCarriesBothDirections) {
   EXPECT_EQ(after[0] - before[0], 2U);
 }
 
-TEST(ConnectToOneself, BringsWhatWasSent) {
+TEST(ConnectToOneself, ReceivesTheSentData) {
   const auto root = make_root(1);
   const auto bootstrap = must_join(0, 1, root->id());
   auto made = Connections::make(*bootstrap, nullptr, soon());

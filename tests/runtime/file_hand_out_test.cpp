@@ -62,8 +62,8 @@ TEST(FileHandOut, EveryOtherRankGetsTheFileAndNoRankKeepsASocket) {
   EXPECT_EQ(open[0], open[1]);
 }
 
-// Who does not know the job's secret may find the name, and gets nothing for it.
-TEST(FileHandOut, AStrangerGetsNothingAndTheRankStillItsFile) {
+// A client without the job's secret may find the name, and receives no file.
+TEST(FileHandOut, AnUnknownClientGetsNothingAndTheRankItsFile) {
   constexpr int kTwo = 2;
   const auto root = make_root(kTwo);
   const AbstractName at = hand_out_name("test");

@@ -5,7 +5,7 @@
 namespace ringside {
 namespace {
 
-// A long line wants more on its way than a cache holds; short calls do not.
+// A long network path needs more data in flight than a cache holds; short calls do not.
 TEST(HostChoice, SlotsBetweenHostsAreTheTransports) {
   const Transport& tcp = **parse_transport("tcp");
   HostSituation at{.bytes = 64_MiB, .nranks = 2, .transport = &tcp};
@@ -24,8 +24,8 @@ TEST(HostChoice, ShortAllReducesAreOneShotAndLongOnesTwoShot) {
   EXPECT_EQ(choose_on_host(situation)->protocol, Protocol::Simple);
 }
 
-// Where lines need a completion at both ends, the shortest messages go by those that need none.
-TEST(HostChoice, WhereNoRuleDecidesTheTransportSaysUpToWhereLlIsTheFastest) {
+// Where slots of lines need a completion at both ends, the shortest messages use slots that need none.
+TEST(HostChoice, UsesTheTransportsLlLimitIfNoRuleMatches) {
   const auto protocol = [](const char* transport, Bytes bytes) {
     return choose_on_host({.collective = Collective::Send,
                            .bytes = bytes,
@@ -39,7 +39,7 @@ TEST(HostChoice, WhereNoRuleDecidesTheTransportSaysUpToWhereLlIsTheFastest) {
   EXPECT_EQ(protocol("shm", 8_B), Protocol::LL128);
 }
 
-// They join 16 ranks at most.
+// They join at most 16 ranks.
 TEST(HostChoice, AllPairsAreNotChosenForMoreRanksThanTheyJoin) {
   EXPECT_EQ(choose_on_host({.bytes = 8_B, .nranks = 16})->algorithm, Algorithm::OneShot);
   EXPECT_EQ(choose_on_host({.bytes = 8_B, .nranks = 17})->algorithm, Algorithm::Ring);
@@ -47,7 +47,7 @@ TEST(HostChoice, AllPairsAreNotChosenForMoreRanksThanTheyJoin) {
   EXPECT_EQ(choose_on_host({.bytes = 1_MiB, .nranks = 17})->algorithm, Algorithm::Ring);
 }
 
-// Each part of the answer, for one size and number of ranks: nothing is left for others to fill in.
+// The choice for one size and number of ranks has every field set.
 TEST(HostChoice, IsTheCompleteAnswer) {
   const auto choice = choose_on_host({.bytes = 64_MiB, .nranks = 2, .cache = 2_MiB});
   ASSERT_TRUE(choice);
@@ -99,15 +99,15 @@ TEST(HostChoice, AnAlgorithmThatDoesNotDoTheCollectiveIsNamedWithThoseThatDo) {
   EXPECT_EQ(choice.error().help, "there is ring, collnet_direct, nvls, pat");
 }
 
-TEST(HostChoice, WhatTheSwitchCannotReduceIsRefused) {
+TEST(HostChoice, RefusesReductionsThatTheSwitchLacks) {
   const auto choice = choose_on_host({.nranks = 2, .type = DataType::Float32, .op = RedOp::Max},
                                      {.algorithm = Algorithm::Nvls});
   ASSERT_FALSE(choice);
   EXPECT_EQ(choice.error().code, ErrorCode::InvalidArgument);
 }
 
-// Nodes of a half each; an odd number of ranks plays nodes of one.
-TEST(HostChoice, PlayedNodesAreAlikeInLength) {
+// Each node has half of the ranks; with an odd number of ranks, each rank is a node.
+TEST(HostChoice, SimulatedNodesHaveEqualSizes) {
   EXPECT_EQ(played_ranks_per_node(8), 4);
   EXPECT_EQ(played_ranks_per_node(5), 1);
   EXPECT_EQ(played_ranks_per_node(2), 1);

@@ -51,15 +51,17 @@ std::vector<Rank> natural_order(int n) {
   return order;
 }
 
-/// What `rank` puts at place i of the logical buffer.
+/// Returns the value that `rank` contributes at place i of the logical buffer.
 std::int32_t share(int rank, std::int64_t i) {
   return static_cast<std::int32_t>((rank + 1) * 1000003 + i * 17);
 }
 
-/// What a rank multiplies its values with.
+/// Returns the factor with which a rank multiplies its values.
 std::int32_t factor(RedOp op, int rank) { return op == RedOp::PreMulSum ? 1 + rank % 2 : 1; }
 
-/// One rank's run. returns  wrong elements
+/// Runs one rank.
+///
+/// returns  the number of wrong elements
 std::int64_t run_rank(const Case& test, int rank, LocalRing& ring, Failure& failure) {
   const bool blocks_in = test.collective == Collective::ReduceScatter;
   const bool blocks_out = test.collective == Collective::AllGather;
@@ -189,8 +191,8 @@ TEST_P(HostPrimitivesOver, EveryCollectiveGivesTheRightDataForAnyCount) {
   }
 }
 
-// A factor belongs to each rank's own input, once; the division to the whole sum, once.
-TEST_P(HostPrimitivesOver, WhatComesBeforeAndAfterASumIsDoneOnceAtItsPlace) {
+// A factor applies to each rank's own input, once; the division to the whole sum, once.
+TEST_P(HostPrimitivesOver, AppliesPreAndPostOperationsOnce) {
   for (const Collective collective : {Collective::AllReduce, Collective::ReduceScatter}) {
     for (const RedOp op : {RedOp::Avg, RedOp::PreMulSum}) {
       for (const int n : {1, 2, 3, 5}) {

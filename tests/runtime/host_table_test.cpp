@@ -12,13 +12,14 @@ HostRule rule(int nranks, Bytes up_to, Algorithm algorithm) {
   return {.nranks = nranks, .up_to = up_to, .algorithm = algorithm};
 }
 
-TEST(HostTable, WhatIsWrittenIsReadAgain) {
+TEST(HostTable, ReadsWhatItWrites) {
   const auto read = parse_host_table(to_yaml(usual_host_table()), "test");
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->rules, usual_host_table().rules);
 }
 
-// 3 ranks: the rules of 2 are nearer than none, those of 4 are beyond them. Sizes up to and with the limit.
+// With 3 ranks, the rules for 2 apply rather than none, and those for 4 do not. A rule holds for sizes up to and
+// including its limit.
 TEST(HostTable, TheRulesOfTheLargestNumberOfRanksNotAboveTheCallsCount) {
   const HostTable table{{rule(2, 1_KiB, Algorithm::OneShot), rule(2, kNoLimit, Algorithm::Ring),
                          rule(4, kNoLimit, Algorithm::Tree)}};
@@ -28,7 +29,7 @@ TEST(HostTable, TheRulesOfTheLargestNumberOfRanksNotAboveTheCallsCount) {
   EXPECT_EQ(table.find({.collective = Collective::AllGather, .up_to = 8_B}), nullptr);
 }
 
-TEST(HostTable, EachTransportHasRulesOfItsOwn) {
+TEST(HostTable, EachTransportHasItsOwnRules) {
   HostRule tcp = rule(2, kNoLimit, Algorithm::Tree);
   tcp.transport = *parse_transport("tcp");
   const HostTable table{{rule(2, kNoLimit, Algorithm::Ring), tcp}};
@@ -47,7 +48,7 @@ TEST(HostTable, MeasuredRulesReplaceThoseOfTheirKindAlone) {
   EXPECT_EQ(table.rules, expected);
 }
 
-TEST(HostTable, WhatIsWrongIsNamedWithItsLine) {
+TEST(HostTable, NamesTheProblemAndItsLine) {
   const auto message = [](const std::string& text) {
     const auto table = parse_host_table(text, "host.yaml");
     return table ? std::string("fine") : table.error().message;
@@ -64,7 +65,7 @@ TEST(HostTable, WhatIsWrongIsNamedWithItsLine) {
   EXPECT_EQ(message("version: [\n").substr(0, 10), "host.yaml:");
 }
 
-TEST(HostTable, LiesInTheUsersConfiguration) {
+TEST(HostTable, IsStoredInTheUsersConfiguration) {
   const auto of = [](const std::string& config, const std::string& home) {
     return host_table_path([&](const char* name) -> std::optional<std::string> {
       const std::string& value = std::string(name) == "HOME" ? home : config;

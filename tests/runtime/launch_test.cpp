@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 using Table = std::map<std::string, std::string>;
 
-/// "Open MPI 3/8 local 1/4", "no launcher", or "error: ...".
+/// Returns "Open MPI 3/8 local 1/4", "no launcher", or "error: ...".
 std::string launched(const Table& table) {
   const auto result = launch_from_environment(environment_of(table));
   if (!result) return "error: " + result.error().message;
@@ -59,7 +59,7 @@ TEST(Launch, SrunThatSpeaksPmi2IsSlurmAndHydraBelowItIsNot) {
                    {"SLURM_NTASKS", "4"},  {"SLURM_LOCALID", "0"},
                    {"SLURM_NODEID", "1"},  {"SLURM_STEP_TASKS_PER_NODE", "2(x2)"}};
   EXPECT_EQ(launched(srun), "Slurm 2/4 local 0/2");
-  // mpiexec of Hydra in a job of two nodes: srun has started its proxies.
+  // Hydra's mpiexec in a job of two nodes, where srun has started its proxies.
   Table hydra = srun;
   hydra["PMI_RANK"] = "5";
   hydra["PMI_SIZE"] = "8";
@@ -85,7 +85,7 @@ TEST(Launch, AStepsOwnNumberOfTasksGoesBeforeTheAllocations) {
             "Slurm 1/4 local ?/?");
 }
 
-TEST(Launch, ABatchScriptAndAnInteractiveShellAreNoRanks) {
+TEST(Launch, ABatchScriptAndAnInteractiveShellAreNotRanks) {
   EXPECT_EQ(launched({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "16"}}), "no launcher");
   EXPECT_EQ(launched({{"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}}),
             "no launcher");
@@ -99,7 +99,7 @@ TEST(Launch, HalfOfAPairIsAnError) {
             "not");
 }
 
-TEST(Launch, WhatIsNoNumberOrContradictsIsAnError) {
+TEST(Launch, RefusesInvalidAndContradictoryVariables) {
   EXPECT_EQ(launched({{"RANK", "x"}, {"WORLD_SIZE", "8"}}),
             "error: environment variable RANK='x' is not a number from 0 to 1048576");
   EXPECT_EQ(launched({{"RANK", "0"}, {"WORLD_SIZE", "0"}}),
@@ -115,7 +115,7 @@ TEST(Launch, WhatIsNoNumberOrContradictsIsAnError) {
       "error: environment variables LOCAL_WORLD_SIZE=4 and WORLD_SIZE=2 contradict each other");
 }
 
-TEST(Launch, AllRanksAreOnOneHostOnlyWhenTheLauncherSaysSo) {
+TEST(Launch, AllRanksAreOnOneHostOnlyIfTheLauncherReportsIt) {
   EXPECT_TRUE(is_single_host({.nranks = 4, .local_ranks = 4}));
   EXPECT_FALSE(is_single_host({.nranks = 4, .local_ranks = 2}));
   EXPECT_FALSE(is_single_host({.nranks = 4}));
@@ -140,7 +140,7 @@ TEST(SlurmHostlist, TheFirstHostIsExpanded) {
   }
 }
 
-TEST(SlurmTasks, PartsCountForAsManyNodesAsTheySay) {
+TEST(SlurmTasks, PartsRepeatForTheirNumberOfNodes) {
   for (int node = 0; node < 3; ++node) EXPECT_EQ(*tasks_on_node("2(x3),1", node), 2);
   EXPECT_EQ(*tasks_on_node("2(x3),1", 3), 1);
   EXPECT_FALSE(tasks_on_node("2(x3),1", 4));

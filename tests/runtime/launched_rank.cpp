@@ -41,7 +41,7 @@ int run(const std::string& absent) {
   const auto info = launch_from_environment();
   if (!info || !*info) return 2;
   if (absent == std::to_string((*info)->rank)) {
-    // mpirun would end the job for a rank that exits before it has spoken to it.
+    // mpirun would end the job if a rank exited before it has connected to mpirun.
     std::this_thread::sleep_for(std::chrono::seconds(5));
     return 0;
   }

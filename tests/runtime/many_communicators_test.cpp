@@ -1,4 +1,4 @@
-// A thousand communicators, one after the other: none leaves anything behind.
+// Creates a thousand communicators, one after the other: none leaves anything behind.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 namespace ringside {
 namespace {
 
-/// What a process holds that a communicator takes.
+/// The resources of a process that communicators use.
 struct Held {
   int descriptors = 0;
   int threads = 0;
@@ -27,7 +27,7 @@ int entries_of(const char* folder) {
   return count;
 }
 
-/// Mappings of shared memory: the allocator's own come and go as it likes.
+/// Counts the mappings of shared memory: the allocator's own mappings vary.
 int shared_mappings() {
   std::ifstream maps("/proc/self/maps");
   int count = 0;
@@ -41,7 +41,7 @@ Held held() {
   return {entries_of("/proc/self/fd"), entries_of("/proc/self/task"), shared_mappings()};
 }
 
-/// Makes one of two ranks, has it sum, parts and joins it, and ends it, in one of several ways.
+/// Makes one of two ranks, which sums, splits and joins, and ends it in one of several ways.
 void live_once(int round) {
   const auto root = make_root(2);
   FlightRecorder recorders[2] = {FlightRecorder({}, 0), FlightRecorder({}, 1)};

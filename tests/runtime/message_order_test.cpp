@@ -1,5 +1,5 @@
-// Sends and receives that two ranks group differently: programs that would get through by NCCL get through here, over connections
-// that are there and over those that are yet to be made. Ranks are threads.
+// Tests sends and receives that two ranks group differently: programs that succeed with NCCL succeed here, over
+// existing connections and over new ones. Ranks are threads.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -23,9 +23,9 @@ using Value = std::int32_t;
 struct Message {
   int from = 0, to = 0;
   std::int64_t count = 0;
-  int number = 0;  // of all messages: what distinguishes its data
+  int number = 0;  // among all messages; it distinguishes the data
 };
-/// Of one rank: messages that begin together. None: a sum of all ranks.
+/// The messages of one rank that begin together. Without any, the group is a sum over all ranks.
 using Group = std::vector<Message>;
 using Programs = std::vector<std::vector<Group>>;  // [rank]
 
@@ -33,7 +33,7 @@ Value element(const Message& message, std::int64_t i) {
   return static_cast<Value>(1'000'000 * (message.number + 1) + i % 999'983);
 }
 
-/// One rank's part in a group: its buffers, and one call for each message.
+/// One rank's part of a group: its buffers, and one call for each message.
 class GroupCalls {
  public:
   GroupCalls(const Group& group, int rank) : group_(group), rank_(rank) {
@@ -83,7 +83,7 @@ class GroupCalls {
   std::vector<std::vector<Value>> buffers_;
 };
 
-/// returns  what went wrong; nothing: nothing
+/// returns  the error; empty: none
 std::string sum_up(runtime::Communicator& communicator) {
   const Value one = 1;
   Value sum = 0;
@@ -104,7 +104,7 @@ struct Way {
   Seconds timeout{20};
 };
 
-/// returns  the first error of each rank; empty where all went well
+/// returns  the first error of each rank; empty: none
 std::vector<std::string> run_programs(const Programs& programs, const Way& way) {
   const int n = static_cast<int>(programs.size());
   std::vector<std::string> errors(programs.size());
@@ -114,7 +114,7 @@ std::vector<std::string> run_programs(const Programs& programs, const Way& way) 
     CommunicatorOptions options;
     options.host.table_path = "";
     options.host.transport = way.transport;
-    options.wishes = {.nchannels = way.channels, .slot = way.slot};
+    options.settings = {.nchannels = way.channels, .slot = way.slot};
     options.connect_timeout = options.op_timeout = way.timeout;
     const auto made = runtime::Communicator::make(must_join(rank, n, root->id()), options);
     ASSERT_TRUE(made) << made.error().message;
@@ -154,8 +154,8 @@ std::string to_text(const Programs& programs) {
   return text;
 }
 
-/// Messages in an order in which they could come one after the other, on each rank cut into groups at random: for the
-/// first message that is left both ranks are ready. Sums between them.
+/// Returns messages in an order in which they could be sent one after the other, with each rank's messages split into
+/// groups at random: both ranks are ready for the first remaining message. There are sums between them.
 Programs random_programs(std::mt19937& random) {
   const auto any = [&](int least, int most) {
     return std::uniform_int_distribution(least, most)(random);
@@ -169,7 +169,7 @@ Programs random_programs(std::mt19937& random) {
       for (std::vector<Group>& groups : programs) groups.emplace_back();
       is_open.assign(is_open.size(), false);
     }
-    // Lines of 8 B, of 128 B, one slot, more than fits on its way.
+    // The counts are for lines of 8 B, lines of 128 B, one slot, and more than the connection holds.
     constexpr std::array<std::int64_t, 5> kCounts{1, 20, 300, 1'000, 40'000};
     Message message{.from = any(0, n - 1),
                     .count = kCounts.at(static_cast<std::size_t>(any(0, 4))) + any(0, 3),
@@ -178,7 +178,7 @@ Programs random_programs(std::mt19937& random) {
     for (const int rank : {message.from, message.to}) {
       const auto at = static_cast<std::size_t>(rank);
       std::vector<Group>& groups = programs[at];
-      // Two one way with one peer come one after the other, as in NCCL's kernels.
+      // Two messages in one direction with one peer come one after the other, as in NCCL's kernels.
       const bool is_taken =
           is_open[at] && std::ranges::any_of(groups.back(), [&](const Message& one) {
             return one.from == message.from && one.to == message.to;
@@ -197,9 +197,9 @@ Programs random_programs(std::mt19937& random) {
 class MessageOrder : public testing::TestWithParam<const Transport*> {};
 
 constexpr std::int64_t kMany = 100'000;     // 400 kB: a hundred slots
-constexpr std::int64_t kFlood = 5'000'000;  // 20 MB: more than the kernel takes of a stream, too
+constexpr std::int64_t kFlood = 5'000'000;  // 20 MB: more than the kernel buffers of a stream
 
-// Once over connections that both have by then, once over those that the messages make.
+// Runs once over connections that both ranks already have, once over connections that the messages make.
 TEST_P(MessageOrder, ARankThatDoesOneAfterTheOtherMeetsOneThatDoesBothAtOnce) {
   const Message there{0, 1, kFlood, 0};
   const Message back{1, 0, kFlood, 1};
@@ -217,7 +217,7 @@ TEST_P(MessageOrder, ARankThatDoesOneAfterTheOtherMeetsOneThatDoesBothAtOnce) {
   }
 }
 
-// Over a byte stream short messages of both ways go through one socket.
+// Over a byte stream, short messages in both directions use one socket.
 TEST_P(MessageOrder, ShortMessagesWithOneWayAtATimeMeetARankThatDoesBothAtOnce) {
   const Message there{0, 1, 1, 0};
   const Message back{1, 0, 1, 1};
@@ -230,8 +230,9 @@ TEST_P(MessageOrder, ShortMessagesWithOneWayAtATimeMeetARankThatDoesBothAtOnce) 
   }
 }
 
-// Rank 0 sends to both at once; rank 1 takes what rank 2 sends when it has all of rank 0's before it takes its own.
-TEST_P(MessageOrder, OfTwoSendsOfAGroupTheOneThatCanGoOnDoes) {
+// Rank 0 sends to both others at once. Rank 2 sends to rank 1 when it has all of rank 0's message, and rank 1 receives
+// that message before rank 0's.
+TEST_P(MessageOrder, OneBlockedSendOfAGroupDoesNotBlockTheOther) {
   const Message first{0, 1, kMany, 0};
   const Message second{0, 2, kMany, 1};
   const Message across{2, 1, kMany, 2};
@@ -239,7 +240,7 @@ TEST_P(MessageOrder, OfTwoSendsOfAGroupTheOneThatCanGoOnDoes) {
   EXPECT_EQ(run_programs(three, {.transport = GetParam()}), std::vector<std::string>(3));
 }
 
-TEST_P(MessageOrder, WhatCanBeDoneOneByOneIsDoneHoweverItIsGrouped) {
+TEST_P(MessageOrder, GroupingNeverAddsADeadlock) {
   std::mt19937 random(20261126);
   for (int round = 0; round < 40; ++round) {
     const Programs programs = random_programs(random);
@@ -252,7 +253,7 @@ TEST_P(MessageOrder, WhatCanBeDoneOneByOneIsDoneHoweverItIsGrouped) {
   }
 }
 
-// Each sends first, more than fits on its way: by NCCL, too, both wait for ever.
+// Each rank first sends more than the connection holds: with NCCL both would wait for ever, too.
 TEST_P(MessageOrder, RanksThatWaitForEachOtherAreNamed) {
   const Message there{0, 1, kFlood, 0};
   const Message back{1, 0, kFlood, 1};

@@ -7,7 +7,7 @@
 namespace ringside {
 namespace {
 
-TEST(Messages, AJoinComesBackAsItWas) {
+TEST(Messages, AJoinSurvivesEncoding) {
   const JoinMessage sent{3, 8, *parse_socket_address("[fd00::1]:4000"), "host:17", random_secret()};
   const auto got = parse_join(to_bytes(sent));
   ASSERT_TRUE(got);
@@ -52,7 +52,7 @@ TEST(Messages, AnAbortCarriesItsOriginAndTheDeadRank) {
   EXPECT_EQ(got->error.message, "wrong data");
 }
 
-TEST(Messages, ACallCarriesItsNumberAndWhatIsCalled) {
+TEST(Messages, ACallContainsItsNumberAndSignature) {
   const CallSignature call{.collective = Collective::Reduce, .root = 3, .count = 1 << 30};
   const auto bytes =
       to_bytes(WatchMessage{.kind = WatchMessage::Kind::Call, .number = 17, .call = call});
@@ -63,7 +63,7 @@ TEST(Messages, ACallCarriesItsNumberAndWhatIsCalled) {
   EXPECT_EQ(to_bytes(*got), bytes);
 }
 
-TEST(Messages, ARankReportsWhereItIsAndWhatItHas) {
+TEST(Messages, PeerInfoSurvivesEncoding) {
   PeerInfo info{.where = {.host = "host/boot/net:[1]",
                           .doors = {"", "@ringside-1", "10.0.0.1:4000"},
                           .open = {{"shm", ""}, {"rdma", std::string("gid\0, rail 1", 12)}}},
@@ -79,7 +79,7 @@ TEST(Messages, ARankReportsWhereItIsAndWhatItHas) {
   EXPECT_EQ(to_bytes(*got), bytes);
 }
 
-// Whatever is cut off or added makes another message of it, and none of these is valid.
+// A message from which bytes are removed or to which bytes are added is not valid.
 template <typename Parse>
 void expect_exact(const std::vector<std::byte>& bytes, const Parse& parse) {
   ASSERT_TRUE(parse(bytes));

@@ -10,7 +10,8 @@
 namespace ringside {
 namespace {
 
-/// Ranks that have every transport open that needs no adapter, each on the host that its letter names, on that host's cores.
+/// Returns ranks that have all transports open that need no adapter, each on the host that its letter names, with that
+/// host's cores.
 std::vector<PeerInfo> ranks_on(const std::string& hosts, std::uint64_t cores = 0xff) {
   std::vector<PeerInfo> all;
   for (const char host : hosts) {

@@ -14,7 +14,7 @@ namespace ringside {
 
 inline constexpr Nanoseconds kPlenty = std::chrono::seconds(60);
 
-/// A root on loopback with a fresh secret.
+/// Makes a root on loopback with a new secret.
 inline std::unique_ptr<BootstrapRoot> make_root(int nranks, Nanoseconds join_timeout = kPlenty,
                                                 Clock& clock = real_clock()) {
   auto root = BootstrapRoot::start(
@@ -24,7 +24,8 @@ inline std::unique_ptr<BootstrapRoot> make_root(int nranks, Nanoseconds join_tim
 }
 
 /// Runs `body` for each of `ranks` on a thread of its own and waits for all.
-/// clock  that does not advance until all have been started
+///
+/// clock  does not advance until all threads have been started
 inline void run_ranks(const std::vector<int>& ranks, const std::function<void(int rank)>& body,
                       Clock& clock = real_clock()) {
   std::vector<std::jthread> threads;
@@ -42,7 +43,7 @@ inline std::vector<int> first_ranks(int nranks) {
   return ranks;
 }
 
-/// Joins as `rank`, and fails the test if that does not work.
+/// Joins as `rank`; the test fails if that fails.
 inline std::unique_ptr<Bootstrap> must_join(int rank, int nranks, const UniqueId& id,
                                             Clock& clock = real_clock()) {
   auto bootstrap = Bootstrap::join(

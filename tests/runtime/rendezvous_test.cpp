@@ -27,7 +27,7 @@ std::uint16_t free_port() {
   return std::get<SocketAddress>(*local_endpoint(listener->get())).port;
 }
 
-/// All ranks meet by what `table` says, and gather once.
+/// Expects that all ranks meet with the settings of `table`, and gather once.
 void expect_meeting(int nranks, Table table, Launcher launcher, const std::string& way) {
   table.insert({"RINGSIDE_SECRET", "of these tests"});
   run_ranks(first_ranks(nranks), [&](int rank) {
@@ -90,7 +90,7 @@ TEST(Rendezvous, ASecretThatDiffersKeepsRanksOut) {
   testing::internal::GetCapturedStderr();
 }
 
-/// What rank 0 or another says while it arranges the meeting.
+/// Returns the message of rank 0 or of another rank while it arranges the meeting.
 std::string said_of_secret(int rank, Table table) {
   table.insert({{"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", std::to_string(free_port())}});
   testing::internal::CaptureStderr();
@@ -108,8 +108,8 @@ TEST(Rendezvous, Rank0WarnsWhereTheSecretCanBeGuessed) {
   EXPECT_EQ(said_of_secret(0, {{"RINGSIDE_SECRET", "f3a9"}}), "");
 }
 
-// 192.0.2.1 is an address for documents: no interface has it, as one of a service in front of this host.
-TEST(Rendezvous, ARootBehindAnotherAddressListensOnOneInterface) {
+// 192.0.2.1 is an address for documentation: no interface has it, like the address of a service in front of this host.
+TEST(Rendezvous, ARootWithATranslatedAddressListensOnOneInterface) {
   testing::internal::CaptureStderr();
   const std::uint16_t port = free_port();
   const auto meeting = rendezvous({.rank = 0, .nranks = 2}, kPlenty,
@@ -206,7 +206,7 @@ TEST(Pmix, RanksUnderMpirunFindEachOther) {
 TEST(Pmix, ARankThatNeverJoinsIsNamedByTheOthers) {
   if (!has_pmix()) GTEST_SKIP() << "built without PMIx";
   if (!has_mpirun()) GTEST_SKIP() << "needs mpirun";
-  // Its status is not ours: mpirun minds that rank 1 ends without having spoken to it.
+  // The exit status is not ours: mpirun objects to rank 1, which ends without having connected to it.
   const std::string output = mpirun(3, "1").first;
   EXPECT_THAT(output, HasSubstr("rank 0: rank 1 of 3 never came within 1 s"));
   EXPECT_THAT(output, HasSubstr("rank 2: rank 1 of 3 never came within 1 s"));

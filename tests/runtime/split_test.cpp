@@ -29,7 +29,7 @@ void with_communicator(int nranks, const std::function<void(runtime::Communicato
   });
 }
 
-/// The sum over the ranks' numbers, by an all-reduce.
+/// Returns the sum of the ranks' numbers, by an all-reduce.
 Result<int> sum_of(runtime::Communicator& communicator, int mine) {
   int sum = 0;
   CollectiveCall call;
@@ -126,8 +126,8 @@ TEST(Split, APartThatIsAbortedLeavesTheWholeAndTheOtherPartAlone) {
   });
 }
 
-// Rank 1 is gone for good: 0 + 2 + 3 = 5, and once more without rank 3: 0 + 2 = 2.
-TEST(Shrink, RemainingRanksGoOnAfterADeathAndAfterAnother) {
+// Rank 1 is gone: 0 + 2 + 3 = 5, and again without rank 3: 0 + 2 = 2.
+TEST(Shrink, RemainingRanksContinueAfterEachDeath) {
   with_communicator(4, [](runtime::Communicator& all) {
     const int me = to_int(all.rank());
     EXPECT_EQ(*sum_of(all, me), 6);

@@ -1,4 +1,5 @@
-// The status service: what ranks report of themselves, to whom, and that strangers cannot disturb it. Ranks are threads.
+// Tests the status service: what ranks report about themselves, to whom, and that strangers cannot disturb it. Ranks
+// are threads.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +34,7 @@ RankStatus rank_status(std::int64_t launched, std::int64_t completed) {
   return status;
 }
 
-TEST(StatusReport, WhatARankReportsIsReadBack) {
+TEST(StatusReport, ReadsWhatARankReports) {
   const auto read = parse_rank_status(to_wire(rank_status(9, 8)));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_TRUE(read->is_answering);
@@ -45,7 +46,7 @@ TEST(StatusReport, WhatARankReportsIsReadBack) {
   EXPECT_EQ(read->groups[0].completed, rank_status(9, 8).groups[0].completed);
 }
 
-TEST(StatusReport, WhatIsNoStatusIsRefused) {
+TEST(StatusReport, RefusesOtherMessages) {
   for (const char* text : {"", "{}", "[]", "{\"host\":1,\"pid\":2,\"groups\":[]}",
                            "{\"host\":\"a\",\"pid\":2,\"groups\":[{}]}", "\xff\xfe"}) {
     const auto read = parse_rank_status(text);
@@ -57,7 +58,7 @@ TEST(StatusReport, WhatIsNoStatusIsRefused) {
   EXPECT_FALSE(parse_rank_status(wire));
 }
 
-// Rank 1 has launched one fewer, rank 2 does not answer.
+// Rank 1 has launched one operation fewer, and rank 2 does not answer.
 TEST(StatusReport, TheJsonIsRassWithCompletionsAndTheTextNamesRanksThatDiffer) {
   const std::vector<RankStatus> ranks{rank_status(9, 8), rank_status(8, 8), RankStatus{}};
   const json report = json::parse(status_json(ranks, Seconds{0.5}));
@@ -83,7 +84,7 @@ TEST(StatusPort, NcclsVariablesNameIt) {
   EXPECT_FALSE(status_port(environment_of({{"NCCL_RAS_ADDR", "4000"}})));
 }
 
-/// Three ranks with their services; the test asks while they stand.
+/// Three ranks with their services; the test queries them while they are idle.
 class StatusServices : public testing::Test {
  protected:
   void with_services(Nanoseconds patience, const std::function<void(const SocketAddress&)>& body) {
@@ -106,7 +107,7 @@ class StatusServices : public testing::Test {
       all_done.arrive_and_wait();
     });
   }
-  /// What comes until the service closes the connection.
+  /// Returns all that arrives until the service closes the connection.
   static std::string hear_all(const UniqueFd& fd) {
     std::string text;
     for (std::byte letter{}; recv_all(fd.get(), std::span(&letter, 1), deadline_in(kPlenty));) {
@@ -126,7 +127,7 @@ class StatusServices : public testing::Test {
   static void say(const UniqueFd& fd, const std::string& text) {
     EXPECT_TRUE(send_all(fd.get(), std::as_bytes(std::span(text)), deadline_in(kPlenty)));
   }
-  /// What comes until a line's end, or the connection's.
+  /// Returns all that arrives until the end of a line or of the connection.
   static std::string receive(const UniqueFd& fd) {
     std::string line;
     for (std::byte letter{}; !line.ends_with('\n');) {
@@ -249,7 +250,7 @@ TEST_F(StatusServices, MonitorReportsARankThatHasEnded) {
 
 TEST_F(StatusServices, EveryProcessOfTheHostAnswersOnThePort) {
   with_services(kLong, [](const SocketAddress& address) {
-    // The kernel spreads connections over the three; all of them answer for all.
+    // The kernel spreads connections over the three services; each of them answers for all.
     for (int i = 0; i < 12; ++i) {
       EXPECT_NE(ask(address).find("3 processes, 3 answer"), std::string::npos);
     }
@@ -257,7 +258,7 @@ TEST_F(StatusServices, EveryProcessOfTheHostAnswersOnThePort) {
   });
 }
 
-// One that says something now and then would hold the service for ever, were there no end to patience.
+// A client that sends a little now and then would occupy the service for ever without a limit.
 TEST_F(StatusServices, ASlowClientIsLetGo) {
   with_services(std::chrono::milliseconds(300), [](const SocketAddress& address) {
     const UniqueFd slow = connect(address);
@@ -265,7 +266,7 @@ TEST_F(StatusServices, ASlowClientIsLetGo) {
     std::jthread dripping([&] {
       const std::string_view command = "TIMEOUT 3\n";
       while (!is_over) {
-        // It may have been let go by now.
+        // The service may have closed the connection by now.
         static_cast<void>(send_some(slow.get(), std::as_bytes(std::span(command))));
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
       }

@@ -1,4 +1,4 @@
-// Streams, groups, calls in flight on several communicators, and ends at any moment; ranks are threads.
+// Tests streams, groups, calls in flight on several communicators, and ends at any moment; ranks are threads.
 
 #include <gtest/gtest.h>
 
@@ -107,11 +107,11 @@ TEST(HostStream, TwoStreamsRunConcurrently) {
     while (!is_open) std::this_thread::yield();
   });
   second.push([&] { is_open = true; });
-  first.synchronize();  // would wait for ever on one stream
+  first.synchronize();  // would wait for ever with one stream
   EXPECT_TRUE(is_open);
 }
 
-TEST(HostStream, ItsEndWaitsForItsWork) {
+TEST(HostStream, TheDestructorWaitsForTheWork) {
   std::atomic<int> done{0};
   {
     HostStream stream;
@@ -133,7 +133,7 @@ TEST(Streams, CallsOfOneCommunicatorKeepTheirOrderOverTwoStreams) {
     for (int round = 0; round < kRounds; ++round) {
       const auto at = static_cast<std::size_t>(round);
       in[at] = rank + round;
-      // Ranks choose their streams differently: the order of the calls is what counts.
+      // Ranks choose their streams differently: only the order of the calls matters.
       ASSERT_TRUE(communicator->enqueue(sum_of(in[at], out[at]), streams[(round + rank) % 2]));
     }
     for (HostStream& stream : streams) stream.synchronize();
@@ -168,8 +168,8 @@ TEST(Streams, TwoCommunicatorsEnteredInOppositeOrderHangOnOneStreamAndNotOnTwo) 
   }
 }
 
-// The stream waits in the whole's call, which rank 1 never makes; the part's lies behind it.
-TEST(Streams, AnAbortedCommunicatorGoesThoughItsStreamHasNotComeToItsCalls) {
+// The stream waits in the whole communicator's call, which rank 1 never makes; the part's call is behind it.
+TEST(Streams, AnAbortedCommunicatorIsDestroyedBeforeItsStreamRunsItsCalls) {
   const auto root = make_root(2);
   run_ranks(first_ranks(2), [&](int rank) {
     const auto all = must_make(rank, 2, *root, options_with(Seconds{60}));
@@ -192,7 +192,7 @@ TEST(Streams, AnAbortedCommunicatorGoesThoughItsStreamHasNotComeToItsCalls) {
   });
 }
 
-// Rank 1 agrees to the part and then says nothing in it.
+// Rank 1 agrees to the part and then sends nothing in it.
 TEST(Streams, AnAbortOfTheWholeEndsTheMakingOfAPart) {
   const auto root = make_root(2);
   run_ranks(first_ranks(2), [&](int rank) {
@@ -217,7 +217,7 @@ TEST(Streams, AnAbortOfTheWholeEndsTheMakingOfAPart) {
   });
 }
 
-// Each rank sends before it receives, and twice to each: fused, none of it waits for the other.
+// Each rank sends before it receives, and twice to each: in a group none of these waits for the others.
 TEST(CallGroup, SendsAndReceivesOfAGroupDoNotWaitForEachOther) {
   const auto root = make_root(3);
   run_ranks(first_ranks(3), [&](int rank) {
@@ -264,7 +264,7 @@ TEST(CallGroup, MessagesOfOneKindKeepItAndMixedOnesTravelAsBytes) {
   EXPECT_EQ(mixed[0].recvs[0].count, 8);
 }
 
-TEST(Streams, AnAbortFromAnotherThreadEndsWhatHangsAndWhatIsQueued) {
+TEST(Streams, AnAbortFromAnotherThreadEndsRunningAndQueuedCalls) {
   const auto root = make_root(2);
   run_ranks(first_ranks(2), [&](int rank) {
     const auto communicator = must_make(rank, 2, *root, options_with(Seconds{60}));
@@ -273,7 +273,7 @@ TEST(Streams, AnAbortFromAnotherThreadEndsWhatHangsAndWhatIsQueued) {
     int out[3] = {};
     if (rank == 0) {
       for (int& one : out) ASSERT_TRUE(communicator->enqueue(sum_of(in, one), stream));
-      std::this_thread::sleep_for(milliseconds(50));  // it waits for rank 1 by now, or will
+      std::this_thread::sleep_for(milliseconds(50));  // it waits for rank 1 by now, or soon
       std::jthread([&] { communicator->abort({ErrorCode::Aborted, "enough"}); }).join();
       stream.synchronize();
       ASSERT_TRUE(communicator->async_error());
@@ -302,7 +302,7 @@ TEST(Streams, ARejectedCallIsTheAsyncErrorAndStopsLaterCalls) {
   EXPECT_FALSE(communicator->enqueue(sum_of(in, out), stream));
 }
 
-TEST(PendingCommunicator, ItIsMadeWhileTheCallerGoesOn) {
+TEST(PendingCommunicator, IsMadeWhileTheCallerContinues) {
   auto root = make_root(2);
   const UniqueId id = root->id();
   std::vector<std::unique_ptr<PendingCommunicator>> pending;
@@ -328,8 +328,8 @@ TEST(PendingCommunicator, ItIsMadeWhileTheCallerGoesOn) {
   EXPECT_EQ(out[1], 42);
 }
 
-// The other rank never comes: without the abort it would be waited for for a minute.
-TEST(PendingCommunicator, ItCanBeCalledOffWhileItWaitsForTheOthers) {
+// The other rank never comes: without the cancellation, the wait would last a minute.
+TEST(PendingCommunicator, CanBeCancelledWhileItWaitsForTheOthers) {
   auto root = make_root(2);
   const UniqueId id = root->id();
   auto started =
@@ -344,8 +344,8 @@ TEST(PendingCommunicator, ItCanBeCalledOffWhileItWaitsForTheOthers) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
 }
 
-// The other rank has come, and then says no more.
-TEST(PendingCommunicator, ItCanBeCalledOffWhileItConnects) {
+// The other rank has come, and then sends nothing more.
+TEST(PendingCommunicator, CanBeCancelledWhileItConnects) {
   auto root = make_root(2);
   const UniqueId id = root->id();
   std::unique_ptr<Bootstrap> silent;

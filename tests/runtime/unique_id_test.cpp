@@ -23,7 +23,7 @@ TEST(UniqueId, ReadsAsWritten) {
   for (std::size_t i = 0; i < 16; ++i) EXPECT_EQ(id->secret.bytes[i], static_cast<std::byte>(i));
 }
 
-TEST(UniqueId, WhatIsNoIdIsRefusedWithoutRepeatingIt) {
+TEST(UniqueId, RefusesInvalidIdsWithoutRepeatingThem) {
   const std::string secret = "000102030405060708090a0b0c0d0e0f";
   for (const std::string text : {"", "ringside:", "ringside:127.0.0.1:4000",
                                  "127.0.0.1:4000:000102030405060708090a0b0c0d0e0f",

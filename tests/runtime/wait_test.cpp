@@ -11,7 +11,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Advice = Waiter::Advice;
 
-/// Sleeps at once, 10 ms at a time; asks about the peer every 50 ms and gives up after a minute.
+/// Returns a policy that sleeps at once, 10 ms at a time, asks about the peer every 50 ms, and gives up after a
+/// minute.
 WaitPolicy sleepy(FakeClock& clock) {
   return {.spins = 0,
           .yielding = Nanoseconds{0},
@@ -32,7 +33,7 @@ TEST(Waiter, GivesUpOnceTheDeadlineHasPassedOnItsClock) {
   EXPECT_EQ(clock.elapsed(), seconds(60) + milliseconds(10));
 }
 
-// The first pause starts the time; looks at 0, 10, .. 40 ms ask nothing, those at 50, 100, 150 ms do.
+// The first pause starts the clock; the looks at 0, 10, .. 40 ms do not ask, those at 50, 100 and 150 ms do.
 TEST(Waiter, AsksAboutThePeerNowAndThen) {
   FakeClock clock;
   const WaitPolicy policy = sleepy(clock);
@@ -44,7 +45,7 @@ TEST(Waiter, AsksAboutThePeerNowAndThen) {
   EXPECT_EQ(asked, 3);
 }
 
-// 100 spins, then yields as long as no time passes: the clock is left alone, and nothing sleeps.
+// It spins 100 times, then yields as long as no time passes: the clock is left alone, and nothing sleeps.
 TEST(Waiter, SpinsAndYieldsWithoutSleeping) {
   FakeClock clock;
   WaitPolicy policy = sleepy(clock);

@@ -29,7 +29,7 @@ using testing::AnyOf;
 using testing::ElementsAre;
 using testing::StartsWith;
 
-/// One rank under test: its watch, and the reason that its callback was given.
+/// One rank under test: its watch, and the reason that its callback received.
 struct Watched {
   std::promise<Error> reason;
   std::atomic<int> calls = 0;
@@ -127,7 +127,7 @@ TEST(Watch, AnAbortReachesAllWithItsCodeTextAndHelp) {
   EXPECT_EQ(verdicts.messages(), std::set<std::string>{"rank 3: all_reduce 7 made no progress"});
 }
 
-TEST(Watch, ARankThatAbortsAndLeavesAtOnceIsNotTakenForDead) {
+TEST(Watch, ARankThatAbortsAndLeavesAtOnceIsNotReportedDead) {
   Verdicts verdicts;
   watch_ranks(4, [&](int rank, Watched& self) {
     if (rank == 1) {
@@ -140,11 +140,11 @@ TEST(Watch, ARankThatAbortsAndLeavesAtOnceIsNotTakenForDead) {
   EXPECT_EQ(verdicts.messages(), std::set<std::string>{"wrong data"});
 }
 
-TEST(Watch, ARankThatLeavesBecauseOfTheNewsIsNotTakenForDead) {
+TEST(Watch, ARankThatLeavesAfterTheNewsIsNotReportedDead) {
   Verdicts verdicts;
   watch_ranks(6, [&](int rank, Watched& self) {
     if (rank == 1) self.watch->abort({ErrorCode::Corrupt, "wrong data"});
-    ASSERT_TRUE(self.bootstrap->barrier());  // by now the news are with both neighbours
+    ASSERT_TRUE(self.bootstrap->barrier());  // both neighbours have the news by now
     if (rank == 2) {
       self.watch.reset();  // does not wait until the reason is settled
     } else {
@@ -155,8 +155,8 @@ TEST(Watch, ARankThatLeavesBecauseOfTheNewsIsNotTakenForDead) {
   EXPECT_EQ(verdicts.messages(), std::set<std::string>{"wrong data"});
 }
 
-// A rank that is destroyed here is not quite a killed process: if it hears of the other's death first it
-// leaves with a goodbye. So which of them is named is chance; that all name the same one is not.
+// A rank that is destroyed here is not quite a killed process: if it learns of the other's death first, it leaves with
+// a goodbye. So which of them is named is chance; that all ranks name the same one is not.
 TEST(Watch, TwoDeathsAtOnceGiveOneReasonEverywhere) {
   Verdicts verdicts;
   std::barrier together(2);
@@ -178,9 +178,8 @@ TEST(Watch, AllDeathsOfOneMomentAreReported) {
   std::barrier together(8);
   watch_ranks(8, [&](int rank, Watched& self) {
     const bool is_called_dead = rank == 2 || rank == 6 || rank == 7;
-    if (is_called_dead)
-      self.watch
-          ->goodbye();  // or it, which lives and passes on what it hears, would deny its death
+    // Without a goodbye this rank, which lives and passes on news, would deny its death.
+    if (is_called_dead) self.watch->goodbye();
     together.arrive_and_wait();
     if (is_called_dead) return;
     const int dead = rank == 1 ? 6 : rank == 3 ? 2 : rank == 5 ? 7 : -1;
@@ -197,7 +196,7 @@ TEST(Watch, EveryRankAbortsAtOnceAndAllReportTheSame) {
   std::barrier together(8);
   watch_ranks(8, [&](int rank, Watched& self) {
     together.arrive_and_wait();
-    // Ranks 0-3 lost somebody, ranks 4-7 found something wrong themselves: these go first.
+    // Ranks 0-3 lost another rank, ranks 4-7 found an error themselves, and these have precedence.
     self.watch->abort({rank < 4 ? ErrorCode::PeerGone : ErrorCode::Timeout,
                        fmt::format("rank {} says so", rank)});
     verdicts.wait_for(self);
@@ -206,7 +205,7 @@ TEST(Watch, EveryRankAbortsAtOnceAndAllReportTheSame) {
   EXPECT_EQ(verdicts.messages(), std::set<std::string>{"rank 4 says so"});
 }
 
-TEST(Watch, ADeathGoesBeforeWhatOthersSayOfIt) {
+TEST(Watch, ADeathHasPrecedenceOverItsConsequences) {
   Verdicts verdicts;
   std::latch died(1);
   watch_ranks(5, [&](int rank, Watched& self) {
@@ -224,8 +223,8 @@ TEST(Watch, ADeathGoesBeforeWhatOthersSayOfIt) {
   EXPECT_EQ(verdicts.messages(), std::set{gone(4)});
 }
 
-// A reset by a cut network looks like the end of a process; the process knows better.
-TEST(Watch, ARankThatHearsOfItsOwnDeathDeniesIt) {
+// A reset by a disconnected network looks like the end of a process; the process itself knows better.
+TEST(Watch, ARankDeniesNewsOfItsOwnDeath) {
   Verdicts verdicts;
   watch_ranks(4, [&](int rank, Watched& self) {
     if (rank == 2) self.watch->abort({}, Rank{1});
@@ -239,17 +238,17 @@ TEST(Watch, ARankThatHearsOfItsOwnDeathDeniesIt) {
                 "rank 1 lost rank 2 on the watch's connection: rank 2 takes this rank for gone"});
 }
 
-TEST(Watch, AGoodbyeIsNoDeath) {
+TEST(Watch, AGoodbyeIsNotADeath) {
   watch_ranks(4, [](int, Watched& self) {
     ASSERT_TRUE(self.bootstrap->barrier());
     self.watch->goodbye();
-    self.watch->goodbye();  // once more changes nothing
+    self.watch->goodbye();  // a second goodbye changes nothing
     self.watch.reset();
     EXPECT_EQ(self.calls, 0);
   });
 }
 
-TEST(Watch, RemainingRanksDoNotMindThatOneSaidGoodbye) {
+TEST(Watch, RemainingRanksContinueAfterAGoodbye) {
   watch_ranks(4, [](int rank, Watched& self) {
     if (rank == 2) {
       self.watch->goodbye();
@@ -293,17 +292,17 @@ TEST(Watch, MayGoAtAnyTimeWhileOthersAbort) {
   for (int round = 0; round < 10; ++round) {
     watch_ranks(4, [&](int rank, Watched& self) {
       if (rank % 2 == 0) self.watch->abort({ErrorCode::Aborted, "go"});
-      // Real time, to meet the others' threads at whatever they are at.
+      // Waits in real time, so that the end comes at a random point of the other threads' work.
       std::this_thread::sleep_for(std::chrono::microseconds(200) * rank * round);
       self.watch.reset();
     });
   }
 }
 
-/// What a killed rank still does before the signal.
+/// The last actions of a killed rank before the signal.
 using FinalAction = std::function<void(int rank, Watched& self)>;
 
-/// What a rank of the next tests does in a process of its own: joins, and writes the reason to `out`.
+/// Runs one rank of the next tests in its own process: joins, and writes the reason to `out`.
 [[noreturn]] void run_killable_rank(int rank, int nranks, const FinalAction* final_action, int in,
                                     int out) {
   std::array<char, 256> text{};
@@ -321,7 +320,7 @@ using FinalAction = std::function<void(int rank, Watched& self)>;
   ::_exit(is_written ? 0 : 1);
 }
 
-/// Runs ranks as processes, kills `victims`, and returns the reasons that the others got.
+/// Runs ranks as processes, kills `victims`, and returns the reasons that the others received.
 void kill_ranks(int nranks, const std::set<int>& victims, const FinalAction& final_action,
                 std::set<std::string>& reasons) {
   std::vector<pid_t> children;
@@ -371,15 +370,15 @@ TEST(Watch, AHostOfProcessesThatIsKilledGivesOneReasonEverywhere) {
   std::set<std::string> reasons;
   kill_ranks(
       8, {3, 4, 5}, [](int, Watched&) {}, reasons);
-  // Whose end is missed, and whether all in time, is a race; that all get the same reason is not.
+  // Which rank's end is noticed, and whether in time, is a race; that all ranks get the same reason is not.
   ASSERT_EQ(reasons.size(), 1U);
   EXPECT_THAT(*reasons.begin(), AnyOf(StartsWith(gone(3)), StartsWith(gone(4)), gone(5)));
 }
 
-// It has passed on the other's death: that is not why it ends.
+// The rank has passed on the other's death, which is not the reason of its own end.
 TEST(Watch, ARankKilledAfterItSawAnotherDieIsNamedToo) {
   std::set<std::string> reasons;
-  // A lock that rank 4 holds, and whose end is its end: while it lived it would deny its death.
+  // Rank 4 holds a lock that is released when it ends: as long as it lived, it would deny its death.
   const UniqueFd file(::memfd_create("alive", MFD_CLOEXEC));
   struct flock whole = {
       .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1, .l_pid = 0};
@@ -398,8 +397,8 @@ TEST(Watch, ARankKilledAfterItSawAnotherDieIsNamedToo) {
   EXPECT_THAT(reasons, ElementsAre(gone(3) + ", and so did rank 4"));
 }
 
-/// What a rank of the next tests does in a process of its own: stops itself, or, when it gets a byte to go on, writes the reason
-/// to `out`. Rank 0 waits for a rank in vain.
+/// Runs one rank of the next tests in its own process: it stops itself, or writes the reason to `out` when it receives
+/// a byte to continue. Rank 0 waits for a rank in vain.
 [[noreturn]] void run_stoppable_rank(int rank, int nranks, bool is_stopped, int in, int out) {
   std::array<char, 256> text{};
   const ssize_t size = ::read(in, text.data(), text.size());
@@ -415,7 +414,7 @@ TEST(Watch, ARankKilledAfterItSawAnotherDieIsNamedToo) {
   ::_exit(is_written ? 0 : 1);
 }
 
-/// returns  the reasons of the ranks that run on when rank 0 gives up, rank by rank; of stopped ones nothing
+/// returns  the reasons, rank by rank, of the ranks that still run when rank 0 gives up; empty for stopped ones
 std::vector<std::string> reasons_when_stopped(int nranks, const std::set<int>& stopped) {
   std::vector<pid_t> children;
   std::vector<UniqueFd> inputs;
@@ -469,8 +468,8 @@ TEST(Watch, AStoppedRankIsNamedWhenAnotherGivesUp) {
   EXPECT_THAT(reasons_when_stopped(4, {2}), ElementsAre(why, why, "", why));
 }
 
-// Whether 3 and 4 live does not show from 0 and 1. Here they do not, or they would wait for ever: no news reaches them.
-TEST(Watch, OfRanksBehindTwoThatAreStoppedNothingIsSaid) {
+// Ranks 0 and 1 cannot see whether 3 and 4 live. Here those do not, or they would wait for ever: no news reaches them.
+TEST(Watch, ReportsNothingAboutRanksBetweenTwoStoppedRanks) {
   const std::string why =
       "ranks 2,5 do not answer: they are stopped, or cannot be reached; nothing is heard of ranks "
       "3-4 behind (waited in vain)";

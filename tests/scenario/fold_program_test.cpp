@@ -20,8 +20,7 @@ std::int64_t end_of(const hangs::RankHistory& rank) {
   return end;
 }
 
-/// By the group's family and the call: a folded group has no size to go by. Both ends of a
-/// transfer are one call.
+/// Keyed by the group's family and the call, as a folded group has no size. Both ends of a transfer are one call.
 Nanoseconds time_of(const hangs::Step& step, const hangs::Group& group) {
   const hangs::Op op = step.op == hangs::Op::Recv ? hangs::Op::Send : step.op;
   return Nanoseconds{1000 * (group.family + 1) + step.count / 64 + 17 * static_cast<int>(op)};
@@ -32,7 +31,7 @@ void expect_the_same(const hangs::Outline& outline, int most_kinds, const std::s
   const auto folded = fold_program(whole);
   ASSERT_TRUE(folded) << what;
   EXPECT_LE(folded->program.ranks, most_kinds) << what;
-  // The same from one program of each role.
+  // Plays the same with one program of each role.
   const hangs::Roles roles = hangs::roles_of(outline);
   const auto of_roles = fold_program(hangs::make_program_of(outline, roles.first_of), roles.like);
   ASSERT_TRUE(of_roles) << what;
@@ -86,7 +85,7 @@ TEST(FoldProgram, ReplicasAreOneAndTakeTheSameTime) {
   }
 }
 
-// Whom a rank sends to is counted from its own place, round groups of other lengths, too.
+// The rank that a rank sends to is counted from its own place, in groups of different lengths as well.
 TEST(FoldProgram, RingsOfSeveralLengthsTakeTheSameTime) {
   const auto scenario = parse_scenario(R"(ringside: scenario/1
 name: rings
@@ -108,9 +107,9 @@ steps:
   expect_the_same(scenario->outline, 7, "rings");
 }
 
-// Four pairs, the last one's ranks far from each other: two kinds of pairs, and their transfers show which way they go. What a
-// root sends goes no such way.
-TEST(FoldProgram, RanksAreAlikeWhereTheirTransfersGoLikeWays) {
+// There are four pairs, and the last one's ranks are far from each other: this gives two kinds of pairs, whose
+// transfers take different paths. A root's data do not take such a path.
+TEST(FoldProgram, RanksAreEquivalentIfTheirTransfersUseEqualPaths) {
   const auto scenario = parse_scenario(
       "ringside: scenario/1\nname: pairs\nranks: 8\ngroups: {pair: [0-1, 2-3, 4-5, 6-7]}\n"
       "steps: [transfer: {on: pair, from: 0, to: 1, count: 64}, "
@@ -144,7 +143,7 @@ TEST(FoldProgram, BuiltInWorkloadsTakeTheSameTime) {
   }
 }
 
-TEST(FoldProgram, ADifferenceIsAKindOfItsOwn) {
+TEST(FoldProgram, ARankThatDiffersIsItsOwnClass) {
   const auto outline = make_workload("ddp", {{"model", "llama3-8b"},
                                              {"gpu", "h100"},
                                              {"efficiency", "0.5"},
@@ -160,7 +159,7 @@ TEST(FoldProgram, ADifferenceIsAKindOfItsOwn) {
   EXPECT_NE(folded->kind_of[4], folded->kind_of[0]);
 }
 
-// Stages that are alike but for whom they send to, and one that computes for longer.
+// Stages that only differ in the ranks that they send to, and one that computes for longer.
 TEST(FoldProgram, TimesAndPeersDistinguishRanks) {
   const auto outline = make_workload("ddp", {{"model", "llama3-8b"},
                                              {"gpu", "h100"},
@@ -172,7 +171,7 @@ TEST(FoldProgram, TimesAndPeersDistinguishRanks) {
   program.programs[2].body.front().time += Nanoseconds{1};
   EXPECT_EQ(fold_program(program)->program.ranks, 2);
   program.programs[2].body.front().time -= Nanoseconds{1};
-  // Ranks 1 and 2 send to 0 and to 3, which are alike but for what they compute.
+  // Ranks 1 and 2 send to 0 and to 3, which only differ in what they compute.
   const auto send = [&](int from, int to) {
     hangs::Step step;
     step.kind = hangs::Step::Kind::Call;

@@ -10,14 +10,14 @@
 namespace ringside {
 namespace {
 
-/// Calls 0 to 2 of an iteration: a ring, both ways between two, all.
+/// Calls 0 to 2 of an iteration are a ring, an exchange between two, and a call of all ranks.
 constexpr const char* kGroupedSteps =
     "- send_recv: {on: ring, count: 4096}\n"
     "- grouped: {calls: [transfer: {on: ring, from: 0, to: 1, count: 64}, transfer: {on: ring, "
     "from: 1, to: 0, count: 64}]}\n"
     "- all_reduce: {on: world, count: 128}\n";
 
-/// What came of it on real ranks and on simulated ones: `missing_rank [1]`.
+/// Returns the verdict on real ranks or on simulated ones, e.g. `missing_rank [1]`.
 std::string verdict(const std::string& fault, bool is_real) {
   const auto scenario = parse_scenario(
       std::string("ringside: scenario/1\nname: g\nranks: 8\niterations: 3\ngroups: {ring: [0-3, "
@@ -33,7 +33,7 @@ std::string verdict(const std::string& fault, bool is_real) {
   return text;
 }
 
-TEST(GroupedScenario, RealAndSimulatedRanksComeToTheSame) {
+TEST(GroupedScenario, RealAndSimulatedRanksGiveTheSameVerdict) {
   for (const char* fault :
        {"skip: {rank: 2, call: 5}", "kill: {rank: 2, call: 4}", "throw: {rank: 1, call: 4}",
         "wrong_count: {rank: 2, call: 3, count: 77}", "skip: {rank: 1, call: 100}"}) {
@@ -42,8 +42,8 @@ TEST(GroupedScenario, RealAndSimulatedRanksComeToTheSame) {
   EXPECT_EQ(verdict("skip: {rank: 1, call: 100}", true), "finished");
 }
 
-// Who has sent and received waits no more, though the set is pending until all of it is done: only rank 2 is in every
-// cycle. Recorders that still have the beginning find it by counting, others by the numbers.
+// A rank that has sent and received no longer waits, although the set is pending until all of it is done: only rank 2
+// is in every cycle. Recorders that still have the beginning find it by counting, others by the numbers.
 TEST(GroupedScenario, ARankThatSkipsARoundIsNamedWhetherOrNotTheBeginningIsKept) {
   for (const auto& [iterations, call] : {std::pair{6, 9}, std::pair{600, 2001}}) {
     const auto scenario = parse_scenario(

@@ -33,7 +33,7 @@ std::string grouped_refusal(const std::string& step) {
   return scenario ? "accepted" : scenario.error().message + " | " + scenario.error().help;
 }
 
-TEST(GroupedYaml, WhatCannotBeMeantIsRefusedWithItsLine) {
+TEST(GroupedYaml, RefusesInvalidStepsAndNamesTheLine) {
   const std::string transfer = "transfer: {on: ring, from: 0, to: 1, count: 3}";
   const std::string reduce = "all_reduce: {on: ring, count: 3}";
   EXPECT_EQ(grouped_refusal("grouped: {calls: [" + transfer + "]}"), "accepted");
@@ -62,7 +62,7 @@ TEST(GroupedYaml, WhatCannotBeMeantIsRefusedWithItsLine) {
               HasSubstr("cannot name a stream"));
 }
 
-/// Calls 0 to 2 of an iteration: a ring, both ways between two, all.
+/// Calls 0 to 2 of an iteration are a ring, an exchange between two, and a call of all ranks.
 constexpr const char* kGroupedSteps =
     "- send_recv: {on: ring, count: 4096}\n"
     "- grouped: {calls: [transfer: {on: ring, from: 0, to: 1, count: 64}, transfer: {on: ring, "
@@ -82,8 +82,8 @@ std::vector<Op> ops_with(const std::string& fault, int rank, int iteration) {
   return ops;
 }
 
-// As on real ranks, where sends and receives of a group are one call of the communicator.
-TEST(GroupedFaults, WhatBeginsTogetherIsOneCall) {
+// As on real ranks, the sends and receives of a group are one call of the communicator.
+TEST(GroupedFaults, StepsThatBeginTogetherAreOneCall) {
   using enum Op;
   EXPECT_EQ(ops_with("skip:rank=1,call=4", 1, 1), (std::vector<Op>{Send, Recv, AllReduce}));
   EXPECT_EQ(ops_with("skip:rank=1,call=5", 1, 1), (std::vector<Op>{Send, Recv, Recv, Send}));
@@ -104,7 +104,8 @@ TEST(GroupedFaults, AChangedCountIsThatOfAllItsTransfers) {
   EXPECT_EQ(body[1].count, 77);
 }
 
-// Rank 0's first send to rank 1 has 16 KiB, its second, in the grouped transfers, 256 B: beyond 16 KiB it is that one.
+// Rank 0's first send to rank 1 has 16 KiB, its second one, in the grouped transfers, 256 B: a fault beyond 16 KiB is
+// in the second one.
 TEST(GroupedFaults, AConnectionThatFailsLosesATransfer) {
   const auto lost = [](const std::string& after) {
     hangs::Program program = hangs::make_program(grouped_scenario(kGroupedSteps).outline);

@@ -47,7 +47,7 @@ TEST(LayoutSearch, TensorStaysWithinAnNvlinkDomain) {
   EXPECT_THAT(found->fitting, Not(Contains(HasSubstr("t8"))));
 }
 
-TEST(LayoutSearch, NoneFits) {
+TEST(LayoutSearch, ReportsTheMemoryIfNoLayoutFits) {
   const auto found = find_layouts("megatron", keys_with("gpu_memory_gb", "10"), 8);
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_THAT(found->fitting, IsEmpty());

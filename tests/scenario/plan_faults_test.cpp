@@ -32,7 +32,7 @@ Result<PlannedFaults> plan(const char* fault, hangs::Program& program,
   return plan_faults({.seed = 1, .faults = {*parsed}}, program, patience);
 }
 
-// Who comes after the watchdog has spoken does not come.
+// A rank that would come after the watchdog has reported never comes.
 TEST(PlanFaults, ALateRankIsAbsentOncePatienceEnds) {
   for (const double patience : {2.0, 1.0}) {
     hangs::Program program = program_of(kSteps);
@@ -42,7 +42,7 @@ TEST(PlanFaults, ALateRankIsAbsentOncePatienceEnds) {
   }
 }
 
-// The first call that uses the connection takes so much longer; beyond patience it never ends.
+// The first call that uses the connection takes that much longer; beyond the time-out it never ends.
 TEST(PlanFaults, AConnectionStallsForAWhile) {
   const auto longest = [](std::optional<Seconds> patience) {
     hangs::Program program = program_of(kSteps);
@@ -82,7 +82,7 @@ TEST(PlanFaults, CallsOfOneGroupAreCountedAlone) {
   EXPECT_EQ(body[2].op, hangs::Op::AllGather);
 }
 
-TEST(PlanFaults, ACallComesBehindTheNextOneEvenOfTheNextIteration) {
+TEST(PlanFaults, APostponedCallFollowsTheNextOneEvenInTheNextIteration) {
   hangs::Program program = program_of(kSteps);
   ASSERT_TRUE(plan("reorder:rank=0,call=2", program));
   EXPECT_EQ(program.programs[0].body_of(0).size(), 2U);
@@ -92,7 +92,7 @@ TEST(PlanFaults, ACallComesBehindTheNextOneEvenOfTheNextIteration) {
   EXPECT_EQ(next[1].op, hangs::Op::Broadcast);
 }
 
-TEST(PlanFaults, ACallIsChangedAsThePlanSays) {
+TEST(PlanFaults, ACallIsChangedAsPlanned) {
   hangs::Program program = program_of(kSteps);
   ASSERT_TRUE(plan("wrong_count:rank=0,call=0,count=11", program));
   EXPECT_EQ(program.programs[0].body_of(0)[0].count, 11);
@@ -102,7 +102,7 @@ TEST(PlanFaults, ACallIsChangedAsThePlanSays) {
   EXPECT_EQ(program.programs[2].body_of(0)[0].op, hangs::Op::ReduceScatter);
 }
 
-TEST(PlanFaults, ARankEndsWhereThePlanSays) {
+TEST(PlanFaults, ARankEndsAsPlanned) {
   const std::pair<const char*, hangs::Halt> all[] = {
       {"kill:rank=1,call=5", hangs::Halt::Killed},
       {"stop:rank=1,call=5", hangs::Halt::Stopped},
@@ -136,7 +136,7 @@ TEST(PlanFaults, AFaultThatNeverFiresIsReported) {
 }
 
 // An all-reduce has no root.
-TEST(PlanFaults, AChangeThatChangesNothingIsReported) {
+TEST(PlanFaults, ReportsAChangeWithoutEffect) {
   hangs::Program program = program_of(kSteps);
   const auto planned = plan("wrong_root:rank=1,call=0,root=1", program);
   ASSERT_TRUE(planned);
@@ -154,7 +154,7 @@ TEST(PlanFaults, LateIsNotNever) {
   EXPECT_GE(play.ranks[1].records.back().completed, 5'000'000);
 }
 
-// 30 floats a broadcast, 120 bytes each: more than 200 have been sent by the second.
+// Each broadcast of 30 floats sends 120 bytes: the second one exceeds 200 bytes.
 TEST(PlanFaults, AConnectionStallsTheCallThatComesToIt) {
   hangs::Program program = program_of(kSteps);
   const auto planned = plan("blackhole:from=0,to=3,after=200,on=world", program);
@@ -184,7 +184,7 @@ TEST(PlanFaults, AConnectionOfOneKindOfGroupsIsSlowInTheirCallsAlone) {
   EXPECT_FALSE(plan("slow_link:from=0,by=1s,on=tensors", program));
 }
 
-// 4,000 bytes at 1 kB/s: 4 s, of the transfer between those two alone.
+// 4,000 bytes at 1 kB/s take 4 s; only the transfer between these two is slowed.
 TEST(PlanFaults, ASlowConnectionTakesItsTimeOfTransfers) {
   const auto scenario = parse_scenario(
       "ringside: scenario/1\nname: ring\nranks: 4\n"
@@ -223,7 +223,7 @@ std::vector<SentOn> some_sends(const Step& /*call*/, int from) {
           {.to = 2, .channel = 1, .bytes = {100}, .messages = 2}};
 }
 
-TEST(PlanFaults, WhereSendsAreKnownAFaultIsAboutThem) {
+TEST(PlanFaults, AppliesFaultsToTheKnownSends) {
   const auto planned_for = [](const char* fault, hangs::Program& program) {
     return plan_faults({.seed = 1, .faults = {*parse_fault(fault)}}, program, {}, some_sends);
   };
@@ -241,7 +241,7 @@ TEST(PlanFaults, WhereSendsAreKnownAFaultIsAboutThem) {
     EXPECT_NEAR(slowed(planned->slow, call, group, some_sends).count(), time, 1e-9) << fault;
     EXPECT_EQ(planned->idle.empty(), time > 0) << fault;
   }
-  // 100 bytes a call: the third one's are those beyond 200.
+  // Each call sends 100 bytes: those of the third one are beyond 200.
   const auto stalled = planned_for("blackhole:from=0,to=2,after=200,on=world", program);
   ASSERT_TRUE(stalled) << stalled.error().message;
   EXPECT_EQ(stalled->network.seq, 3);
@@ -251,7 +251,7 @@ TEST(PlanFaults, WhereSendsAreKnownAFaultIsAboutThem) {
       << unused.error().help;
 }
 
-TEST(PlanFaults, WhatSimulatedTimeCannotShowIsRefusedWithTheFix) {
+TEST(PlanFaults, RefusesFaultsThatSimulatedTimeCannotShow) {
   hangs::Program program = program_of(kSteps);
   for (const char* const fault :
        {"slow_link:from=0,by=1s,after=1M", "wrong_collective:rank=0,call=0,collective=gather"}) {

@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether its head says that it is that; comments may stand above.
+/// Returns whether the file's head names that kind; comments may precede it.
 bool is_of(const std::string& path, const std::string& kind) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -68,7 +68,7 @@ class SweepFiles : public testing::TestWithParam<std::string> {};
 /// Small jobs, which need no cluster.
 class SmallScenarios : public testing::TestWithParam<std::string> {};
 
-TEST_P(Scenarios, ComeOutAsTheySay) {
+TEST_P(Scenarios, MeetTheirExpectations) {
   const auto scenario = load_scenario(GetParam(), scenario_reading());
   ASSERT_TRUE(scenario) << scenario.error().message;
   ASSERT_TRUE(scenario->expect.outcome) << "a scenario of ours says what comes of it";
@@ -82,14 +82,14 @@ TEST_P(SmallScenarios, ComeOutTheSameOnRealRanks) {
   ASSERT_TRUE(scenario) << scenario.error().message;
   ASSERT_LE(scenario->outline.ranks, 8);
   ScenarioQuestion question{.scenario = *scenario, .is_real = true};
-  // The first call makes the connections: of eight processes, on a machine that has other things to do.
+  // The first call makes the connections of eight processes, on a machine that is also busy otherwise.
   if (!scenario->watchdog) question.timeout = Seconds{3};
   const auto outcome = run_scenario(question);
   ASSERT_TRUE(outcome) << outcome.error().message << "; " << outcome.error().help;
   EXPECT_TRUE(outcome->unmet.empty()) << joined(outcome->unmet) << outcome->failure;
 }
 
-// Each cluster with each workload, at the first value of each setting.
+// Tests each cluster with each workload, at the first value of each setting.
 TEST_P(SweepFiles, HavePointsThatFinish) {
   const auto sweep = load_sweep(GetParam());
   ASSERT_TRUE(sweep) << sweep.error().message;
@@ -108,8 +108,8 @@ INSTANTIATE_TEST_SUITE_P(Buying, SweepFiles, testing::ValuesIn(files("", "sweep/
 INSTANTIATE_TEST_SUITE_P(Files, Scenarios, testing::ValuesIn(files("")), name_of);
 INSTANTIATE_TEST_SUITE_P(Hangs, SmallScenarios, testing::ValuesIn(files("/hangs")), name_of);
 
-// What is expected and does not come is said.
-TEST(ScenarioRun, WhatDoesNotComeIsNotMet) {
+// An expectation that is not met is reported.
+TEST(ScenarioRun, AnExpectationThatDoesNotOccurFails) {
   auto scenario = load_scenario(std::string(RINGSIDE_SCENARIOS) + "/hangs/killed-rank.yaml");
   ASSERT_TRUE(scenario);
   scenario->expect.culprits = std::vector<int>{5};
@@ -138,7 +138,8 @@ TEST(ScenarioRun, FaultsThatNeverFireAreReported) {
   }
 }
 
-// A fault of the calls on one family of groups is that, simulated or real, whatever real communicators are called.
+// A fault in the calls of one family of groups is in these calls, simulated or real, whatever the names of the real
+// communicators are.
 TEST(ScenarioRun, AFaultOnAGroupIsOnItOnRealRanksToo) {
   for (const char* const on : {"tensor", "data", "world"}) {
     const auto scenario = parse_scenario(
@@ -159,8 +160,9 @@ TEST(ScenarioRun, AFaultOnAGroupIsOnItOnRealRanksToo) {
   }
 }
 
-// Both wait for what the plan says will be over, and take no wrong reduction for a hang: NCCL compares none.
-TEST(ScenarioRun, WhatPassesPassesOnRealRanksToo) {
+// Both runs wait for ends that the plan predicts, and do not take a wrong reduction for a hang: NCCL compares no
+// reductions.
+TEST(ScenarioRun, APassingScenarioAlsoPassesOnRealRanks) {
   for (const char* const fault :
        {"late: {rank: 1, call: 2, by: 2500ms}", "wrong_op: {rank: 1, call: 2, op: max}"}) {
     const auto scenario = parse_scenario(
@@ -178,7 +180,7 @@ TEST(ScenarioRun, WhatPassesPassesOnRealRanksToo) {
   }
 }
 
-// A scenario's watchdog is that of both.
+// Both runs use the scenario's watchdog.
 TEST(ScenarioRun, AWatchdogEndsWhatLastsLonger) {
   const auto scenario = parse_scenario(
       "ringside: scenario/1\nname: x\nranks: 3\niterations: 4\nsteps:\n"
@@ -195,7 +197,7 @@ TEST(ScenarioRun, AWatchdogEndsWhatLastsLonger) {
   }
 }
 
-// Each bound, and each finding, that does not come is said.
+// Each bound and each finding that is not met is reported.
 TEST(ScenarioRun, BandwidthsAndFindingsAreCompared) {
   auto scenario = load_scenario(std::string(RINGSIDE_SCENARIOS) + "/hangs/slow-by-sockets.yaml");
   ASSERT_TRUE(scenario);
@@ -217,7 +219,7 @@ TEST(ScenarioRun, BandwidthsAndFindingsAreCompared) {
       << refused.error().message;
 }
 
-// What only the simulation of the cluster finds is reported at the line where the scenario names the cluster.
+// An error that only the simulation of the cluster finds is reported at the line where the scenario names the cluster.
 TEST(ScenarioRun, AClusterIsRefusedWithItsLine) {
   for (const char* const cluster : {"{on: dgx-h1000}", "{on: dgx-h100, nodes: 1}"}) {
     const auto scenario =
@@ -232,14 +234,14 @@ TEST(ScenarioRun, AClusterIsRefusedWithItsLine) {
 }
 
 // Pairs on other GPUs of a host take the same time: one row.
-TEST(ScenarioRun, CallsThatAreAlikeAreOneRow) {
+TEST(ScenarioRun, EqualCallsAreOneRow) {
   const auto scenario = parse_scenario(
       "ringside: scenario/1\nname: x\nparallel: {tensor: 2, data: 4}\ncluster: {on: dgx-h100}\n"
       "steps:\n- all_reduce: {on: tensor, count: 1000000}\n",
       "x.yaml");
   ASSERT_TRUE(scenario);
   auto faulty = *scenario;
-  Fault late;  // rank by rank, not one for all that are like it
+  Fault late;  // keeps the ranks separate instead of one for all equal ones
   late.kind = FaultKind::Late;
   late.rank = 0;
   late.call = 0;
@@ -251,10 +253,10 @@ TEST(ScenarioRun, CallsThatAreAlikeAreOneRow) {
   EXPECT_FALSE(outcome->calls.front().fidelity.empty());
 }
 
-/// What a run of a scenario of ours leaves in a new folder, which goes with the object.
+/// The files that a run of one of our scenarios leaves in a new folder, which is removed with the object.
 class KeptRun {
  public:
-  /// timeout  of real ranks; who is killed is noticed at once
+  /// timeout  of real ranks; a killed rank is noticed at once
   explicit KeptRun(const std::string& name, bool is_real = false, Seconds timeout = Seconds{20})
       : folder(testing::TempDir() + "kept_run_" + std::to_string(::getpid())) {
     fs::remove_all(folder);
@@ -283,7 +285,7 @@ class KeptRun {
   ScenarioOutcome outcome;
 };
 
-// Rank 1 dies when it would make its tenth call, which the seven others wait in.
+// Rank 1 dies before its tenth call, in which the seven others wait.
 TEST(ScenarioRun, ASimulatedHangLeavesLogsAReportAndATrace) {
   const KeptRun run("killed-rank.yaml");
   EXPECT_EQ(run.count(hang::FileKind::Dump), 7);
@@ -318,7 +320,7 @@ TEST(ScenarioRun, ASimulatedHangLeavesLogsAReportAndATrace) {
   EXPECT_EQ(by_trace->verdict.best.culprits, std::vector<int>{1});
 }
 
-// The same of real ranks, whose warnings stand where watchdogs' lines do.
+// With real ranks, whose warnings replace the watchdogs' lines.
 TEST(ScenarioRun, ARealHangLeavesLogsAndATrace) {
   const KeptRun run("killed-rank.yaml", true);
   EXPECT_EQ(run.count(hang::FileKind::Dump), 7);
@@ -331,14 +333,14 @@ TEST(ScenarioRun, ARealHangLeavesLogsAndATrace) {
   EXPECT_NE(run.text("rank_2.log").find("NCCL WARN rank 1"), std::string::npos);
 }
 
-// Sends and receives connect while their call runs, after the log has said that they are there.
+// Sends and receives connect while their call runs, after the log has reported the connections.
 TEST(ScenarioRun, RealRanksThatLogExchangesHangAsWithoutALog) {
   const KeptRun run("ring-exchange-left-out.yaml", true, Seconds{3});
   EXPECT_EQ(run.count(hang::FileKind::Dump), 8);
   EXPECT_EQ(run.outcome.verdict->culprits, std::vector<int>{2});
 }
 
-// No tool asks a job that goes on for its status, and no watchdog logs a line.
+// No tool asks a job that progresses for its status, and no watchdog logs a line.
 TEST(ScenarioRun, ASimulatedRunThatFinishesLeavesLogsAndATrace) {
   const KeptRun run("late-rank.yaml");
   EXPECT_EQ(run.count(hang::FileKind::Dump), 8);
@@ -353,8 +355,9 @@ TEST(ScenarioRun, ASimulatedRunThatFinishesLeavesLogsAndATrace) {
   }
 }
 
-// Of a trace the widest communicator's collectives are matched: where ranks wait in others too, it alone is no evidence.
-TEST(ScenarioRun, ATraceAloneNamesNoCulpritForWhatItDoesNotShow) {
+// Of a trace, only the collectives of the widest communicator are matched: where ranks also wait in others, it alone
+// is no evidence.
+TEST(ScenarioRun, ATraceAloneNamesNoCulpritWithoutEvidence) {
   for (const char* const name : {"pipeline-send-left-out.yaml", "crossed-order.yaml"}) {
     const KeptRun run(name);
     const auto found = hang::examine({run.folder + "/run.rtrace"});
@@ -364,14 +367,15 @@ TEST(ScenarioRun, ATraceAloneNamesNoCulpritForWhatItDoesNotShow) {
   }
 }
 
-// A job watched for 3 s: its watchdogs say so, and its dead have not been out of contact for the minute that ncclras takes.
+// A job whose watchdogs wait 3 s, as their lines show; its dead ranks have not been out of contact for the minute that
+// ncclras requires.
 TEST(ScenarioRun, LogsHaveTheWatchdogOfTheScenario) {
   const KeptRun run("straggler-past-watchdog.yaml");
   EXPECT_NE(run.text("rank_0.log").find("Timeout(ms)=3000)"), std::string::npos);
 }
 
-// All-to-all among 1,024 ranks is 2 x 1,024 lines on each; of traces there are the newest calls.
-TEST(ScenarioRun, WhatWouldBeTooMuchIsOmitted) {
+// An all-to-all among 1,024 ranks has 2 x 1,024 lines on each; traces keep the newest calls.
+TEST(ScenarioRun, LimitsTheStepsAndEventsOfTheEvidence) {
   const auto program_of = [](const std::string& steps, int ranks) {
     const auto scenario =
         parse_scenario("ringside: scenario/1\nname: x\nranks: " + std::to_string(ranks) +
@@ -401,7 +405,7 @@ TEST(ScenarioRun, WhatWouldBeTooMuchIsOmitted) {
   fs::remove(path);
 }
 
-/// Folders of runs in the folder for such.
+/// Returns the number of run folders below `below`.
 int run_folders(const std::string& below) {
   int count = 0;
   for (const auto& entry : fs::directory_iterator(below)) {
@@ -410,7 +414,7 @@ int run_folders(const std::string& below) {
   return count;
 }
 
-// Ctrl-C in the middle of a run on real ranks: nothing is left in the folder for temporary files.
+// Ctrl-C in the middle of a run with real ranks leaves nothing in the folder for temporary files.
 TEST(ScenarioRun, ASignalLeavesNoFolder) {
   const std::string below =
       testing::TempDir() + "a_signal_leaves_no_folder_" + std::to_string(::getpid());
@@ -423,7 +427,7 @@ TEST(ScenarioRun, ASignalLeavesNoFolder) {
     ::setenv("TMPDIR", below.c_str(), 1);
     const auto scenario = load_scenario(std::string(RINGSIDE_SCENARIOS) + "/hangs/late-rank.yaml");
     auto slow = *scenario;
-    slow.outline.steps.front().time = Nanoseconds{2'000'000'000};  // there is time for a signal
+    slow.outline.steps.front().time = Nanoseconds{2'000'000'000};  // long enough for a signal
     static_cast<void>(run_scenario({.scenario = slow, .is_real = true, .timeout = Seconds{30}}));
     ::_exit(0);
   }
@@ -438,7 +442,7 @@ TEST(ScenarioRun, ASignalLeavesNoFolder) {
   fs::remove_all(below);
 }
 
-/// Keeps a job from being folded.
+/// Returns a fault that only keeps a job from being folded.
 Fault fault_without_effect() {
   Fault late;
   late.kind = FaultKind::Late;
@@ -448,7 +452,7 @@ Fault fault_without_effect() {
   return late;
 }
 
-// The same job by folded kinds and rank by rank.
+// Compares the same job folded into kinds and rank by rank.
 TEST(ScenarioRun, KindsTakeTheTimeOfAll) {
   auto scenario = load_scenario(std::string(RINGSIDE_SCENARIOS) + "/training/ddp-8.yaml");
   ASSERT_TRUE(scenario);
@@ -463,7 +467,7 @@ TEST(ScenarioRun, KindsTakeTheTimeOfAll) {
 }
 
 // 65,536 ranks of 704 steps each are 46 million, of which one kind's are played; rank by rank they are refused.
-TEST(ScenarioRun, OnlyWhatIsPlayedCounts) {
+TEST(ScenarioRun, CountsOnlyPlayedSteps) {
   std::string text = "ringside: scenario/1\nname: many\nranks: 65536\nsteps:\n";
   for (int i = 0; i < 704; ++i) text += "- kernel: 100us\n";
   auto scenario = parse_scenario(text, "many.yaml");

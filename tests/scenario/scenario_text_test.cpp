@@ -19,7 +19,7 @@ bool is_same(const hangs::Step& a, const hangs::Step& b) {
          a.is_shift == b.is_shift && a.count == b.count && a.time == b.time;
 }
 
-/// What is written is read back as the same job.
+/// Expects that a written job is read back as the same job.
 void expect_kept(const Scenario& scenario) {
   const std::string text = to_yaml(scenario);
   const auto read = parse_scenario(text, "written.yaml");
@@ -131,7 +131,7 @@ TEST(ScenarioText, AWorkloadIsItsSteps) {
   expect_kept(scenario);
 }
 
-/// What a dump's fields may hold to become keys, comments' ends, or orders to a terminal.
+/// Returns texts with which a dump's fields could become keys, ends of comments, or control sequences of a terminal.
 std::vector<std::string> hostile_texts() {
   const std::string keys = "faults: [kill: {rank: 0, call: 0}]";
   return {"x\n" + keys,
@@ -182,7 +182,7 @@ TEST(ScenarioText, TextsOfOthersBecomeNoKeys) {
     EXPECT_TRUE(read->faults.faults.empty()) << written.substr(0, 2000);
     EXPECT_EQ(read->outline.steps.size(), 1U);
     EXPECT_EQ(read->set, std::vector<std::string>{"NCCL_ALGO=" + one_line(text)});
-    // For other readers of YAML, and for a terminal that shows the file.
+    // Protects other readers of YAML, and a terminal that shows the file.
     const auto is_odd = [](unsigned char c) { return (c < ' ' && c != '\n') || c == 127; };
     EXPECT_EQ(std::ranges::count_if(written, is_odd), 0) << written.substr(0, 2000);
     EXPECT_EQ(written.find("\xc2\x85"), std::string::npos);
@@ -198,7 +198,7 @@ TEST(ScenarioText, TextsOfOthersBecomeNoKeys) {
   }
 }
 
-// Keys of `set`, and names of groups, are words of others, too; their readers refuse invalid names.
+// Keys of `set` and names of groups may come from others, too; their readers refuse invalid names.
 TEST(ScenarioText, NamesOfOthersBecomeNoKeys) {
   for (const std::string& text : hostile_texts()) {
     Scenario scenario;

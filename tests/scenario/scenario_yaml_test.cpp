@@ -42,7 +42,7 @@ std::string refusal(const std::string& text) {
   return scenario ? "accepted" : scenario.error().message + " | " + scenario.error().help;
 }
 
-/// The whole one with one line in the place of another.
+/// Returns the complete scenario with one line replaced.
 std::string with(const std::string& line, const std::string& other) {
   std::string text = kWhole;
   const auto at = text.find(line);
@@ -103,7 +103,7 @@ std::string more_with(const std::string& line, const std::string& other) {
   return text.replace(at, line.size(), other);
 }
 
-TEST(ScenarioYaml, WhatIsExpectedMayBeMore) {
+TEST(ScenarioYaml, AcceptsSeveralExpectations) {
   const auto scenario = parse_scenario(kMore, "s.yaml");
   ASSERT_TRUE(scenario) << scenario.error().message << scenario.error().help;
   EXPECT_EQ(scenario->watchdog, Seconds{30});

@@ -31,7 +31,7 @@ TEST(Schema, TheTablesOfTheDocumentAreTheSchemas) {
   EXPECT_EQ(*text, whole) << "RINGSIDE_UPDATE=1 writes it anew";
 }
 
-// A key that a workload takes is explained, and no other is.
+// Exactly the keys that a workload accepts are explained.
 TEST(Schema, EveryKeyOfAWorkloadIsExplained) {
   std::set<std::string_view> taken;
   for (const WorkloadKind& kind : workload_kinds())

@@ -15,7 +15,7 @@ TrainingFacts facts(const char* kind, WorkloadKeys keys) {
   return all && *all ? **all : TrainingFacts{};
 }
 
-/// 7.5e9 weights: 72 layers of 12 x 2944^2, and a vocabulary of 2.
+/// Returns a model of 7.5e9 weights: 72 layers of 12 x 2944^2, and a vocabulary of 2.
 WorkloadKeys zero_paper() {
   return {{"layers", "72"},          {"hidden", "2944"},   {"heads", "32"}, {"vocabulary", "2"},
           {"gradients", "bfloat16"}, {"recompute", "yes"}, {"data", "64"}};
@@ -26,7 +26,7 @@ double states(const MemoryNeed& need) {
 }
 
 // Rajbhandari et al. 2020, ZeRO, figure 1: 7.5e9 weights, 64 ranks, 12 bytes of optimizer states a weight.
-TEST(TrainingMemory, StatesTakeWhatTheZeroPaperSays) {
+TEST(TrainingMemory, StatesMatchTheZeroPaper) {
   EXPECT_NEAR(states(facts("ddp", zero_paper()).memory), 120, 0.5);
   WorkloadKeys sharded = zero_paper();
   sharded["zero"] = "yes";
@@ -45,7 +45,7 @@ TEST(TrainingMemory, OptimizerBytesAreAKey) {
   EXPECT_NEAR(states(facts("ddp", keys).memory), 60, 0.3);
 }
 
-/// GPT-3 of Korthikanti et al. 2022, table 3: 96 layers, tensor 8, pipeline 8, s 2048, b 1.
+/// Returns GPT-3 of Korthikanti et al. 2022, table 3: 96 layers, tensor 8, pipeline 8, s 2048, b 1.
 WorkloadKeys gpt3() {
   return {{"model", "gpt3-175b"}, {"sequence", "2048"}, {"tensor", "8"},
           {"pipeline", "8"},      {"data", "1"},        {"microbatches", "64"}};
@@ -54,7 +54,7 @@ WorkloadKeys gpt3() {
 // Korthikanti et al. 2022, table 2, without what FlashAttention does not store (5as/h) and without the masks of dropout
 // (2 of the 10 that every tensor rank holds; none of the 24): s b h (8 + 24 / t) a layer, with sequence parallelism
 // s b h 32 / t. The first of p stages has p microbatches under way, so as much as the whole model once.
-TEST(TrainingMemory, ActivationsTakeWhatTheRecomputationPaperSays) {
+TEST(TrainingMemory, ActivationsMatchTheRecomputationPaper) {
   const double sbh = 2048.0 * 12288;
   EXPECT_NEAR(facts("megatron", gpt3()).memory.activations / (96 * sbh * (8 + 24 / 8.0)), 1, 1e-9);
   WorkloadKeys split = gpt3();
@@ -145,7 +145,7 @@ TEST(TrainingMemory, ALayoutThatDoesNotDivideIsNotedOrRefused) {
   EXPECT_NE(refused.error().help.find("divide the 96 heads"), std::string::npos);
 }
 
-TEST(TrainingMemory, InferenceTrainsNothing) {
+TEST(TrainingMemory, InferenceHasNoTrainingStates) {
   const auto none = training_facts("inference", {});
   ASSERT_TRUE(none) << none.error().message;
   EXPECT_FALSE(none->has_value());

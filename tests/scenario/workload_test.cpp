@@ -21,7 +21,7 @@ hangs::Program made(const char* kind, const WorkloadKeys& keys) {
   return hangs::make_program(*outline);
 }
 
-/// Of a rank, in a step.
+/// Returns the time of a rank's kernels in one step, in seconds.
 double kernels(const hangs::RankProgram& own) {
   Nanoseconds sum{};
   for (const Step& step : own.body) {
@@ -53,7 +53,7 @@ TEST(Workload, KnownModelsHaveTheirSizes) {
   EXPECT_NEAR(billions("deepseek-v3"), 671, 1);
 }
 
-// And what they are said to use of them for one token.
+// Published numbers of weights that are used for one token, in billions.
 TEST(Workload, ATokenMeetsTheExpertsThatAreActive) {
   const auto billions = [](const char* name) {
     return find_transformer(name)->active_weights() / 1e9;
@@ -67,7 +67,7 @@ TEST(Workload, ATokenMeetsTheExpertsThatAreActive) {
 
 // Narayanan et al. 2021, (3): 96 B s l h^2 (1 + s/6h + V/16lh) operations with recomputation, whatever the parallelism.
 // Theirs counts both halves of attention's matrix; a causal one needs half, and the share of s/6h is halved with it.
-TEST(Workload, MegatronComputesWhatThePaperSays) {
+TEST(Workload, MegatronsOperationsMatchThePaper) {
   const double batch = 2 * 16;  // data x microbatches
   const double s = 2048, l = 40, h = 6144, v = 51200;
   const double whole = 96 * batch * s * l * h * h * (1 + s / (12 * h) + v / (16 * l * h));
@@ -90,7 +90,7 @@ TEST(Workload, MegatronComputesWhatThePaperSays) {
 
 // Two all-reduces a layer forward and two backward, each of b s h elements; half the gradients' bytes in halves with
 // sequence parallelism.
-TEST(Workload, MegatronMovesWhatThePaperSays) {
+TEST(Workload, MegatronsTrafficMatchesThePaper) {
   WorkloadKeys keys{{"layers", "8"},         {"hidden", "1024"},   {"heads", "16"},
                     {"vocabulary", "32000"}, {"sequence", "512"},  {"gpu", "h100"},
                     {"efficiency", "0.5"},   {"tensor", "4"},      {"pipeline", "2"},
@@ -207,7 +207,7 @@ TEST(Workload, RanksThatShareASequenceGatherItsKeysAndValues) {
   ASSERT_EQ(shared.ranks, 4 * whole.ranks);
   const hangs::RankProgram& own = shared.programs.front();
   EXPECT_NEAR(kernels(own), kernels(whole.programs.front()) / 4, 1e-7);
-  // Of 3 layers and 3 microbatches, of a quarter of the tokens and half of 4 heads of 64 channels.
+  // There are 3 layers and 3 microbatches, with a quarter of the tokens and half of 4 heads of 64 channels.
   const std::int64_t own_keys_and_values = 3 * 3 * 512 / 4 * 2 * 4 * 64 / 2;
   EXPECT_EQ(elements(own, Op::AllGather), 2 * own_keys_and_values);
   EXPECT_EQ(elements(own, Op::ReduceScatter), own_keys_and_values);
@@ -317,7 +317,7 @@ TEST(Workload, ABucketIsFullOnceItHasReachedItsCap) {
 }
 
 // Laid in the order of the model's parameters, the first bucket waits for the gradient that comes last: nothing overlaps it.
-TEST(Workload, BucketsInTheWrongOrderOverlapNothing) {
+TEST(Workload, BucketsInTheWrongOrderDoNotOverlap) {
   const auto last_kernel = [](const hangs::RankProgram& own) {
     std::size_t last = 0;
     for (std::size_t i = 0; i < own.body.size(); ++i) {
@@ -449,14 +449,15 @@ TEST(Workload, ACapacityPadsWhatGoesToTheExperts) {
 }
 
 // 6 operations a token and active weight (the embedding that is looked up has none), and attention's 6 l s h.
-TEST(Workload, ExpertsComputeWhatTheActiveWeightsSay) {
+TEST(Workload, ExpertsOperationsFollowTheActiveWeights) {
   const TransformerShape model = *find_transformer("mixtral-8x7b");
   const double busy = kernels(made("moe", mixtral("8")).programs.front()) * 989e12 * 0.5;
   const double weights = model.active_weights() - 32000.0 * 4096;
   EXPECT_NEAR(busy / (4096 * (6 * weights + 6.0 * 32 * 4096 * 4096)), 1, 1e-3);
 }
 
-// What every rank has is reduced over all of them, an expert over those that have it, too: of 16 ranks with 8 experts two.
+// The parameters that every rank has are reduced over all ranks, those of an expert over the ranks that have it: of 16
+// ranks with 8 experts, two.
 TEST(Workload, GradientsOfExpertsAreReducedWhereTheyAre) {
   const TransformerShape model = *find_transformer("mixtral-8x7b");
   const double common = 32 * model.common_weights() + 2.0 * 32000 * 4096;
@@ -521,7 +522,7 @@ TEST(Workload, StagesPassActivationsOnAndTokensBack) {
   EXPECT_FALSE(hangs::play(program, {}, 1, times).is_hung());
 }
 
-TEST(Workload, WhatDoesNotFitIsRefused) {
+TEST(Workload, RefusesWorkloadsThatDoNotFit) {
   const auto refusal = [](const char* kind, WorkloadKeys keys, const char* key, const char* value) {
     keys[key] = value;
     std::string at;

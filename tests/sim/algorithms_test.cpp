@@ -24,7 +24,7 @@ Case case_of(Collective collective, Algorithm algorithm, int ranks, int ranks_pe
   return one;
 }
 
-/// Bytes so few that only latencies count: 4 B at 50 GB/s take 0.08 ns.
+/// A number of bytes so small that only latencies count: 4 B at 50 GB/s take 0.08 ns.
 constexpr double kOnlyLatency = 1e-3;
 
 // Up and down: 2 x depth steps, the deepest rank's.
@@ -46,8 +46,7 @@ TEST(SimAlgorithms, ATreeTakesTwiceItsDepthInSteps) {
   }
 }
 
-// Two ranks: up, then down. Of C chunks each follows the one before by a transfer; the last one's way is
-// 2 steps.
+// Two ranks: up, then down. Each of C chunks follows the one before by one transfer; the last one makes 2 steps.
 TEST(SimAlgorithms, ATreePipelinesItsChunks) {
   constexpr int kChunks = 20;
   const Case one = case_of(Collective::AllReduce, Algorithm::Tree, 2, 0, kChunks * (1 << 17));
@@ -68,7 +67,7 @@ TEST(SimAlgorithms, NvlsReadsAndWritesTheWholeBufferOverEachLink) {
   }
 }
 
-// A switch that gets 80 % out of its links takes 5/4 of the time over them.
+// A switch that uses 80 % of its links' rate takes 5/4 of the time.
 TEST(SimAlgorithms, TheSwitchsEfficiencySlowsItsMessages) {
   Case one = case_of(Collective::AllReduce, Algorithm::Nvls, 4, 0, 4 * 98'304);
   one.request.costs.nvswitch_efficiency = 0.8;
@@ -88,8 +87,8 @@ TEST(SimAlgorithms, TheCollNetChainGoesUpThroughTheNetworkAndDown) {
   }
 }
 
-// To the head, through the network, back.
-TEST(SimAlgorithms, CollNetDirectTakesTwoStepsBesidesTheNetworks) {
+// The steps are to the head, through the network, and back.
+TEST(SimAlgorithms, CollNetDirectTakesTwoStepsInAdditionToTheNetworks) {
   Case one = case_of(Collective::AllReduce, Algorithm::CollNetDirect, 8, 4, 4);
   one.request.costs.network_reduction = Seconds{30e-6};
   const double expected = 2 * kAlpha.count() + 30e-6;
@@ -128,7 +127,7 @@ std::int64_t recorded_steps(const SimRequest& request) {
   return steps;
 }
 
-// No deadlock, each chunk at its place, and no step that the proved programs do not take.
+// Each run ends without a deadlock, moves each chunk to its place, and makes only the steps of the proved programs.
 TEST(SimAlgorithms, EveryCollectiveRunsByEveryAlgorithm) {
   int runs = 0;
   for (int c = 0; c <= static_cast<int>(Collective::AllGatherV); ++c) {
@@ -147,7 +146,7 @@ TEST(SimAlgorithms, EveryCollectiveRunsByEveryAlgorithm) {
         one.request.channels = host_channels(ranks, 2, ranks_per_node);
         one.request.choice.nchannels = 2;
         const std::int64_t expected = recorded_steps(one.request);
-        if (expected < 0) continue;  // not on these nodes: of the plan's tests
+        if (expected < 0) continue;  // not possible on these nodes: see the tests of the plan
         const auto result = simulate(one.request);
         ASSERT_TRUE(result) << to_string(collective) << " by " << to_string(algorithm) << " on "
                             << ranks << ": " << result.error().message;

@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-/// Bytes on each link, of the recorded programs alone: every message over the links of its route.
+/// Returns the bytes on each link, from the recorded programs alone: every message crosses the links of its route.
 std::map<int, double> bytes_by_link(const SimRequest& request) {
   std::map<int, double> bytes;
   const double wire = 4 * wire_factor(request.choice.protocol);
@@ -80,7 +80,7 @@ TEST_P(Bounds, NoCollectiveIsFasterThanItsBusiestLink) {
         if (protocol != Protocol::Simple && !has_lines) continue;
         const auto one =
             forced_case(GetParam().on, GetParam().nodes, collective, 4_MiB, algorithm, protocol);
-        if (!one) continue;  // NCCL has no such way there
+        if (!one) continue;  // NCCL does not have this combination there
         if (!plan_channels(one->request.choice, one->request.channels, one->request.call,
                            Rank{0})) {
           continue;

@@ -7,7 +7,7 @@
 
 #include "sim/fidelity.h"
 
-/// Fidelities held against each other.
+/// Compares the fidelities of simulations with each other.
 namespace ringside {
 
 inline Result<SimResult> by(const char* fidelity, const SimRequest& request) {
@@ -23,7 +23,8 @@ inline void expect_alike(const SimRequest& request, const std::string& what,
   EXPECT_NEAR(event->time.count(), chunk->time.count(), tolerance * chunk->time.count()) << what;
   EXPECT_EQ(event->steps, chunk->steps) << what;
   EXPECT_EQ(event->transfers, chunk->transfers) << what;
-  // Where event counts the last, shorter chunks as whole ones, another of the like links may have the most.
+  // The event simulation counts the last, shorter chunks as whole ones, so another one of the equal links may have the
+  // most bytes.
   const double apart = std::abs((event->busiest - chunk->busiest).count());
   EXPECT_LE(apart, 1e-3 * chunk->busiest.count()) << what;
   if (apart <= 1e-9 * chunk->busiest.count()) {

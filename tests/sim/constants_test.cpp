@@ -48,7 +48,7 @@ std::vector<Constant> read_constants() {
   return all;
 }
 
-/// nvlink.step.ll is the first of the list `step` in `nvlink`; of a+b the first.
+/// nvlink.step.ll is the first value of the list `step` in `nvlink`; for a+b, that of a.
 double number_at(const YAML::Node& document, const std::string& path) {
   const std::map<std::string, std::size_t> places{{"ll", 0}, {"ll128", 1}, {"simple", 2}};
   YAML::Node at = YAML::Clone(document);
@@ -60,7 +60,8 @@ double number_at(const YAML::Node& document, const std::string& path) {
   return at.as<double>();
 }
 
-// Each fitted constant is the one that ships, lies in what physics allows where few systems measure it, and names its source.
+// Each fitted constant equals the built-in one, lies within physical limits where few systems measure it, and names
+// its source.
 TEST(Constants, AreThoseThatShipAndStayNearTheirPriorsWhereFewSystemsMeasureThem) {
   const YAML::Node model =
       YAML::LoadFile(std::string(RINGSIDE_SOURCE) + "/sim/models/measured.yaml");

@@ -14,7 +14,7 @@ struct Hosts {
 
 class EventOnNodes : public testing::TestWithParam<Hosts> {};
 
-// Channels that share NVLinks, switches that reduce, NICs.
+// The nodes have channels that share NVLinks, switches that reduce, and NICs.
 TEST_P(EventOnNodes, TakesTheTimeOfChunks) {
   for (const Collective collective :
        {Collective::AllReduce, Collective::AllGather, Collective::Broadcast}) {
@@ -26,7 +26,8 @@ TEST_P(EventOnNodes, TakesTheTimeOfChunks) {
           const auto one =
               forced_case(GetParam().on, GetParam().nodes, collective, bytes, algorithm, protocol);
           if (!one) continue;  // NCCL does not do that there
-          // LL's many short chunks end together up to rounding, and who of them goes on first is chance: 1.2 % was seen.
+          // LL's many short chunks end together up to rounding, and their order is chance: differences of 1.2 % were
+          // observed.
           const double tolerance = protocol == Protocol::LL ? 0.015 : 0.01;
           expect_alike(one->request,
                        fmt::format("{} by {} {} of {} B on {} x {}", to_string(collective),

@@ -14,7 +14,7 @@
 #include "tests/sim/requests.h"
 #include "trace/sink.h"
 
-// Two engines that share no text but the algorithms', held against each other, and against arithmetic.
+// Compares two engines, which share only the code of the algorithms, with each other and with arithmetic.
 
 namespace ringside {
 namespace {
@@ -75,7 +75,7 @@ TEST(Event, AMessageGetsTheShareOfItsLink) {
   expect_alike(one.request, "half of the rate");
 }
 
-/// What a trace says of each step of each rank and channel, times apart; and when it ended.
+/// Returns what a trace records of each step of each rank and channel, without times, and when it ended.
 std::map<std::tuple<int, int, std::uint32_t>, std::pair<std::string, double>> steps_by(
     const char* fidelity, SimRequest request) {
   TraceMemorySink sink;
@@ -114,7 +114,7 @@ TEST(EventTrace, ShowsTheStepsOfChunks) {
       ASSERT_EQ(chunk.size(), event.size());
       ASSERT_GT(event.size(), 100U);
       if (algorithm != Algorithm::Ring)
-        continue;  // two strands: their steps interleave in two ways
+        continue;  // two strands: their steps can interleave in two ways
       for (const auto& [key, step] : chunk) {
         const auto found = event.find(key);
         ASSERT_NE(found, event.end());
@@ -125,7 +125,7 @@ TEST(EventTrace, ShowsTheStepsOfChunks) {
   }
 }
 
-// A chunk of a ring is two steps then, each with its own half.
+// A chunk of a ring is then two steps, each with one half of it.
 TEST(EventTrace, ShowsSlicesWhereAsked) {
   auto one =
       forced_case("dgx-h100", 2, Collective::AllReduce, 16_MiB, Algorithm::Ring, Protocol::Simple);
@@ -146,7 +146,7 @@ TEST(EventTrace, ShowsSlicesWhereAsked) {
   }
 }
 
-TEST(EventTrace, ASinkThatTakesNoMoreEndsTheSimulation) {
+TEST(EventTrace, AFailingSinkEndsTheSimulation) {
   struct Full : TraceSink {
     Status write(std::span<const std::byte>) override {
       return Error{ErrorCode::System, "t.rtrace: no room", "make some"};
@@ -182,7 +182,7 @@ TEST(Event, ReportsItsProgress) {
 
 TEST(Event, OneChunkInFlightIsADeadlockThatNamesTheWaitingRanks) {
   Case one = ideal_case(4, Collective::AllReduce, 4000);
-  one.request.choice.protocol = Protocol::LL;  // whose chunks are not cut
+  one.request.choice.protocol = Protocol::LL;  // whose chunks are not divided
   one.request.choice.slots_per_chunk = 8;
   const auto result = by("event", one.request);
   ASSERT_FALSE(result);

@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::Pair;
 
-/// When each flow is through, in that order.
+/// Returns when each flow ends, in that order.
 std::vector<std::pair<double, std::uint32_t>> ends_of(FairShare& share) {
   std::vector<std::pair<double, std::uint32_t>> ends;
   for (double time = share.next(); time < 1e9; time = share.next()) {
@@ -35,7 +35,7 @@ TEST(FairShare, AFlowAloneHasTheNarrowestLink) {
 }
 
 // 10 and 20 bytes over 10 B/s: 5 B/s each for 2 s, then the longer one's last 10 bytes at 10 B/s.
-TEST(FairShare, AWorkerThatStaysGetsWhatTheOthersLeave) {
+TEST(FairShare, RemainingFlowsGetTheFreedRate) {
   FairShare share(rates({10}), std::vector<std::vector<LinkUse>>{{{0}}});
   share.start(0, 10, 1);
   share.start(0, 20, 2);
@@ -61,7 +61,7 @@ TEST(FairShare, AFlowThatBeginsLaterSharesFromThenOn) {
   EXPECT_THAT(ends_of(share), ElementsAre(Pair(2.0, 1U), Pair(3.0, 2U)));
 }
 
-// What ends at one moment makes room for what begins then.
+// A flow that ends at some moment leaves its rate to a flow that begins then.
 TEST(FairShare, AFlowMayBeginWhereAnotherEnds) {
   FairShare share(rates({10}), std::vector<std::vector<LinkUse>>{{{0}}});
   share.start(0, 10, 1);

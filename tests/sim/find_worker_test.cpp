@@ -63,7 +63,7 @@ TEST_F(FindWorker, TheOneThatIsNamedAndNoOther) {
   EXPECT_THAT(found.error().help, HasSubstr("RINGSIDE_SIMGRID"));
 }
 
-TEST_F(FindWorker, AFolderIsNoProgram) {
+TEST_F(FindWorker, AFolderIsNotAProgram) {
   make("mine/file");
   const auto found = find_worker({.named = in("mine")});
   ASSERT_FALSE(found);

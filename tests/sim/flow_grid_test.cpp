@@ -32,7 +32,7 @@ TEST_P(FlowGrid, TakesTheTimeOfEvents) {
               forced_case(GetParam().on, GetParam().nodes, collective, bytes, algorithm, protocol);
           if (!one || one->request.choice.algorithm != algorithm ||
               one->request.choice.protocol != protocol) {
-            continue;  // NCCL has no such way there
+            continue;  // NCCL does not have this combination there
           }
           const auto event = by("event", one->request);
           if (!event) continue;

@@ -36,8 +36,9 @@ std::optional<EventJob> joined(const Case& one) {
                     [&](int link) { return one.request.network->rate(link).value; });
 }
 
-// Pipes take 7 ms to fill, nine tenths of it in 115 tries; 3 ms more each; of the last one a quarter is left.
-TEST(UntilSteady, GoesOnAtThePaceThatStays) {
+// Pipes take 7 ms to fill, nine tenths of it in the first 115 loops; then 3 ms per loop; a quarter of the last one
+// remains.
+TEST(UntilSteady, ExtrapolatesAtTheSteadyPace) {
   std::vector<std::int64_t> tried;
   const auto time =
       until_steady({.all = 1'000'000, .work = 999'999.25, .first = 16, .most = 100'000},
@@ -76,7 +77,7 @@ TEST(UntilSteady, AnErrorEndsIt) {
   EXPECT_EQ(time.error().message, "stuck");
 }
 
-// Found channel by channel it is what the fold of the whole job finds: the same time to 9 digits.
+// Found channel by channel, the result is that of folding the whole job: the same time to 9 digits.
 TEST(JoinAlike, TakesAsLongAsTheWholeJob) {
   for (const auto& [on, nodes, algorithm] :
        {std::tuple{"dgx-h100", 4, Algorithm::Ring}, std::tuple{"dgx-h100", 1, Algorithm::Ring},
@@ -105,7 +106,7 @@ struct TwoSlowRanks : IdealNetwork {
   }
 };
 
-TEST(JoinAlike, DistinguishesWhatLiesOverOtherLinks) {
+TEST(JoinAlike, DistinguishesLinesOverOtherLinks) {
   Case one = ideal_case(8, Collective::AllReduce, 1 << 22);
   const auto even = joined(one);
   ASSERT_TRUE(even);
@@ -113,13 +114,13 @@ TEST(JoinAlike, DistinguishesWhatLiesOverOtherLinks) {
   TwoSlowRanks network;
   network.ranks = 8;
   one.request.network = &network;
-  // By their rates lines differ, and by those the ranks of a ring: all of them.
+  // The lines differ in their rates, and therefore all ranks of the ring differ.
   const auto apart = joined(one);
   ASSERT_TRUE(apart);
   EXPECT_EQ(apart->tasks.size(), 8U);
 }
 
-/// Rank 0 sends over a link that rank 3 sends over, too.
+/// Rank 0 and rank 3 send over the same link.
 struct SharedWayOut : IdealNetwork {
   [[nodiscard]] SimRoute route(Rank from, Rank to, int channel) const override {
     SimRoute route = IdealNetwork::route(from, to, channel);
@@ -128,7 +129,7 @@ struct SharedWayOut : IdealNetwork {
   }
 };
 
-// The lines of a ring are alike by themselves, two of them share a link: what is in step is not alike.
+// The lines of a ring are equal by themselves, but two of them share a link: lines in step need not be equal.
 TEST(JoinAlike, GivesUpWhereLinesOfAKindLieOverLinksOfSeveral) {
   Case one = ideal_case(8, Collective::AllReduce, 1 << 22);
   SharedWayOut network;
@@ -142,7 +143,7 @@ TEST(JoinAlike, GivesUpWhereLinesOfAKindLieOverLinksOfSeveral) {
   EXPECT_NEAR(flow->time / event->time, 1, 1e-3);
 }
 
-// 2 (n - 1) steps: two runs of n - 2 in which each takes as long as the one before.
+// 2 (n - 1) steps: two runs of n - 2 steps, in which each step takes as long as the one before.
 TEST(LongRuns, ARingOfManyRanksIsShort) {
   const Case one = ideal_case(2050, Collective::AllReduce, 2050 * 1024);
   const auto job = joined(one);

@@ -69,7 +69,7 @@ TEST(Flow, RingsOfManyRanksTakeTheTimeOfEvents) {
   }
 }
 
-// What is in step and not alike is the method's limit.
+// Flows that are in step but not equal are the method's limit.
 TEST(Flow, CallsOfFewLoopsAreNearEvents) {
   for (const Algorithm algorithm : {Algorithm::Ring, Algorithm::Tree, Algorithm::NvlsTree}) {
     for (const Bytes bytes : {1_MiB, 16_MiB, 128_MiB}) {
@@ -82,7 +82,8 @@ TEST(Flow, CallsOfFewLoopsAreNearEvents) {
   }
 }
 
-// The alike of a double binary tree's nodes are few: its levels, but for where the number is no power of two.
+// The nodes of a double binary tree are of few kinds: one for each level, and more where the number is not a power of
+// two.
 TEST(Flow, ThousandsOfNodesAreAMatterOfMoments) {
   const auto one =
       forced_case("dgx-h100", 128, Collective::AllReduce, 1_GiB, Algorithm::Tree, Protocol::Simple);
@@ -94,7 +95,7 @@ TEST(Flow, ThousandsOfNodesAreAMatterOfMoments) {
 }
 
 // Channels of one kind are wired once and the others only routed: that makes no difference.
-TEST(Flow, AChannelThatIsLikeAnotherIsWhatItWouldBeByItself) {
+TEST(Flow, AnEqualChannelGivesTheSameResultAsAlone) {
   const auto one = forced_case("dgx-h100", 4, Collective::AllReduce, 256_MiB, Algorithm::NvlsTree,
                                Protocol::Simple);
   ASSERT_TRUE(one) << one.error().message;
@@ -113,7 +114,7 @@ TEST(Flow, AChannelThatIsLikeAnotherIsWhatItWouldBeByItself) {
   EXPECT_EQ(itself->links, like->links);
 }
 
-/// Links of each channel's own, those of channel 1 at half the rate.
+/// Each channel has links of its own, those of channel 1 at half the rate.
 struct NetworkByChannel : IdealNetwork {
   [[nodiscard]] SimRoute route(Rank from, Rank to, int channel) const override {
     SimRoute route = IdealNetwork::route(from, to, channel);
@@ -152,7 +153,8 @@ TEST(Flow, ReportsHowFarItIs) {
   std::vector<double> shares;
   one->request.progress = [&shares](double share) { shares.push_back(share); };
   ASSERT_TRUE(by("flow", one->request));
-  // Its begin, that the channels are read, its end; between them what other cores leave to this one.
+  // The shares are reported at its begin, when the channels have been read, and at its end; in between, as often as
+  // other cores allow.
   ASSERT_GE(shares.size(), 3U);
   EXPECT_TRUE(std::ranges::is_sorted(shares));
   EXPECT_EQ(shares.front(), 0);
@@ -201,7 +203,7 @@ TEST(Auto, TakesEventsWhereTheyAreFew) {
   EXPECT_THAT(other->why, HasSubstr("more than"));
 }
 
-// 8 x 15 rounds of 16 ranks, over links of their own and over a fabric where each transfer slows others.
+// 8 x 15 rounds of 16 ranks, over separate links and over a fabric in which each transfer slows others.
 TEST(Auto, TakesEventsForFewTransfersAndFewerWhereTheyMeet) {
   const auto few = job_case("dgx-h100", 8, Collective::AllToAll, 16_MiB);
   ASSERT_TRUE(few);
@@ -215,7 +217,7 @@ TEST(Auto, TakesEventsForFewTransfersAndFewerWhereTheyMeet) {
 }
 
 // Links of 10 and 4: both flows grow to 2 each, where the second link is full; the first goes on to 10 - 2.
-TEST(ShareCoupled, AFullLinkHoldsThoseOnItAndTheOthersGoOn) {
+TEST(ShareCoupled, AFullLinkLimitsItsFlowsOnly) {
   const std::vector<CoupledFlow> flows{{{{0, 1.0}}}, {{{0, 1.0}, {1, 2.0}}}};
   const auto shares = share_coupled(flows, [](int link) { return link == 0 ? 10.0 : 4.0; });
   ASSERT_EQ(shares.size(), 2U);
@@ -223,7 +225,7 @@ TEST(ShareCoupled, AFullLinkHoldsThoseOnItAndTheOthersGoOn) {
   EXPECT_DOUBLE_EQ(shares[0], 8);
 }
 
-TEST(ShareCoupled, WhatLoadsNothingIsHeldByNothing) {
+TEST(ShareCoupled, AFlowWithoutLoadIsNotLimited) {
   const std::vector<CoupledFlow> flows{{}, {{{3, 5.0}}}};
   const auto shares = share_coupled(flows, [](int) { return 10.0; });
   EXPECT_TRUE(std::isinf(shares[0]));

@@ -14,7 +14,7 @@
 namespace ringside {
 namespace {
 
-/// Of all ranks and channels, each for itself: so a trace has it.
+/// Simulates all ranks and channels individually, as a trace requires.
 Result<SimResult> unfolded(SimRequest request) {
   TraceMemorySink sink;
   request.trace = &sink;
@@ -31,7 +31,7 @@ void expect_the_same(const SimRequest& request, double tolerance, const std::str
   EXPECT_EQ(folded->steps, all->steps) << what;
 }
 
-/// One channel as its kinds.
+/// Folds one channel into its kinds.
 FoldedShape shape_of(const SimRequest& request) {
   const auto planner = TaskPlanner::make(request.choice, request.channels, request.call);
   EXPECT_TRUE(planner);
@@ -42,9 +42,9 @@ FoldedShape shape_of(const SimRequest& request) {
   return *std::move(shape);
 }
 
-// A parent waits for both its children at once, so it is the same which of its ports one of them comes to: of the 128
-// places in the tree 8 levels are left, each with 8 GPUs, and some more where a level is not full.
-TEST(Fold, ChildrenThatAreAwaitedTogetherAreAlike) {
+// A parent waits for both its children at once, so their ports are interchangeable: of the 128 places in the tree, 8
+// levels remain, each with 8 GPUs, and a few more where a level is not full.
+TEST(Fold, ChildrenThatAreAwaitedTogetherAreEqual) {
   const auto one =
       forced_case("dgx-h100", 128, Collective::AllReduce, 1_GiB, Algorithm::Tree, Protocol::Simple);
   ASSERT_TRUE(one) << one.error().message;
@@ -53,7 +53,8 @@ TEST(Fold, ChildrenThatAreAwaitedTogetherAreAlike) {
   EXPECT_LE(shape.job.tasks.size(), 10U * 8U);
 }
 
-// The root of a gather takes one after the other: each has its round, though all three send alike.
+// The root of a gather receives from one rank after the other: each has a round of its own, although all three send
+// equally.
 TEST(Fold, PortsThatHaveTheirTurnsAreDistinguished) {
   const Case one = ideal_case(4, Collective::Gather, 64'000);
   const FoldedShape shape = shape_of(one.request);
@@ -73,9 +74,9 @@ TEST(Fold, ARingOfLikeRanksIsOneOfThem) {
   expect_the_same(one.request, 1e-9, "64 ranks");
 }
 
-TEST(Fold, WhatIsNotAlikeStaysApart) {
-  const Case uneven =
-      ideal_case(64, Collective::AllReduce, 1'000);  // 15 or 16 elements each, and a part
+TEST(Fold, KeepsDifferentTasksApart) {
+  // 15 or 16 elements each, and a part.
+  const Case uneven = ideal_case(64, Collective::AllReduce, 1'000);
   const auto job = wire_events(uneven.request);
   ASSERT_TRUE(job);
   const auto folded = fold(*job);
@@ -96,7 +97,7 @@ TEST(Fold, RealJobsTakeTheSameTime) {
       const auto one =
           forced_case("dgx-h100", nodes, Collective::AllReduce, 32_MiB, algorithm, protocol);
       if (!one) continue;  // not on so many nodes
-      // Shorter last chunks count as whole ones; who waits for them then begins in another order.
+      // Shorter last chunks count as whole ones; ranks that wait for them then begin in another order.
       expect_the_same(one->request, 1e-2,
                       fmt::format("{} {} on {}", to_string(algorithm), to_string(protocol), nodes));
     }

@@ -36,8 +36,9 @@ TEST(JobNetwork, RanksOfANodeTalkOverNvlink) {
   EXPECT_NEAR(network.link(route.links[0]).rate.value, 370.8e9, 1e6);  // 18 links of 20.6 GB/s
 }
 
-// 16 channels of 36.7 GB/s fill a GPU's 370.8, 8 do not: then what a GPU sends on one holds it up.
-TEST(JobNetwork, FewChannelsAreLinksOfTheirOwn) {
+// 16 channels of 36.7 GB/s fill a GPU's 370.8 GB/s, 8 do not: then the channel's own rate limits what a GPU sends on
+// it.
+TEST(JobNetwork, FewChannelsHaveTheirOwnLinks) {
   const Job job = job_of("dgx-h100", 2);
   const SimModel model = *load_sim_model();
   const JobNetwork few(job, GraphId::Ring, {}, &model, {}, 8);
@@ -51,7 +52,7 @@ TEST(JobNetwork, FewChannelsAreLinksOfTheirOwn) {
   EXPECT_EQ(many.route(Rank{9}, Rank{12}, 5).links.size(), 2U);
 }
 
-// What a head reduces, the others have scattered to it on the channel.
+// The other ranks have scattered to the head, on the channel, what it reduces.
 TEST(JobNetwork, FewChannelsHoldUpTheSwitchToo) {
   const Job job = job_of("dgx-h100", 1);
   const SimModel model = *load_sim_model();
@@ -63,7 +64,7 @@ TEST(JobNetwork, FewChannelsHoldUpTheSwitchToo) {
   EXPECT_EQ(many.group_route(group, 2).links.size(), 3U);
 }
 
-// An exchange's channel has one rate within the node, and another across nodes.
+// An exchange's channel has one rate within the node and another across nodes.
 TEST(JobNetwork, AnExchangeHasChannelsOfBothReaches) {
   const Job job = job_of("dgx-h100", 2);
   const SimModel model = *load_sim_model();
@@ -133,7 +134,7 @@ TEST(JobNetwork, WithoutNvlinkMessagesCrossPci) {
   EXPECT_FALSE(route.links.empty());
 }
 
-// A root port forwards both ways at once less than twice what it does one way.
+// A root port forwards less in both directions at once than twice its rate in one direction.
 TEST(JobNetwork, BothDirectionsThroughACpuShareItsPort) {
   const Job job = job_of("4x-a10", 1);
   const SimModel model = *load_sim_model();

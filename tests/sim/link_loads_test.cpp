@@ -27,14 +27,14 @@ TEST(LineTimes, AMessageIsSpreadEvenlyOverTheTimeThatItTakes) {
   EXPECT_NEAR(spans[5], 0, 1e-5);
 }
 
-TEST(LineTimes, WhatTakesNoTimeCountsWhereItIs) {
+TEST(LineTimes, CountsInstantMessagesAtTheirTime) {
   LineTimes times(1);
   times.add(0, 8, 3.5e-9, 3.5e-9);
   EXPECT_FLOAT_EQ(times.of(0)[3], 8);
 }
 
-// Whatever comes, in whatever order: nothing is lost, and of each half of the time it stays in its half.
-TEST(LineTimes, LongerTimesMakeLongerSpansAndLoseNothing) {
+// For any values in any order, no bytes are lost, and those of each half of the time stay in that half.
+TEST(LineTimes, LongerTimesMakeLongerSpansAndLoseNoBytes) {
   std::mt19937 random(7);
   std::uniform_real_distribution<double> at(0, 1e-3);
   LineTimes times(3);
@@ -61,7 +61,7 @@ TEST(LineTimes, LongerTimesMakeLongerSpansAndLoseNothing) {
     }
   }
   EXPECT_NEAR(seen, all, 1e-4 * all);
-  // One span may lie on both sides.
+  // One span may cover both halves.
   EXPECT_NEAR(seen_early, early, 0.03 * all);
   EXPECT_GE(times.span() * static_cast<double>(LineTimes::kMostSpans), Seconds{1e-3});
 }
@@ -72,7 +72,8 @@ void expect_loads(const SimRequest& request, const SimResult& result, const char
   for (const LinkLoad& one : result.loads.links) {
     const double rate = request.network->rate(one.link).value;
     EXPECT_NEAR(sum_of(one), one.bytes, 1e-4 * one.bytes) << what << " " << one.link;
-    // No link carries more than it can. A message is spread evenly, though its share changes: so not to the span.
+    // No link carries more than its capacity. A message is spread evenly although its share changes, so single spans
+    // may exceed it.
     constexpr std::size_t kAround = 8;
     for (std::size_t i = 0; i + kAround <= one.over_time.size(); ++i) {
       const auto first = one.over_time.begin() + static_cast<std::ptrdiff_t>(i);
@@ -84,7 +85,7 @@ void expect_loads(const SimRequest& request, const SimResult& result, const char
   EXPECT_NEAR(busiest, result.busiest.count(), 1e-9 * busiest) << what;
 }
 
-// Who folds what is alike, who keeps each line, and SimGrid's say the same of each link.
+// The simulation that folds equal ranks, the one that keeps each line, and SimGrid's report the same for each link.
 TEST(LinkLoads, AreTheSameHoweverTheyAreSimulated) {
   for (const Algorithm algorithm : {Algorithm::Ring, Algorithm::Tree, Algorithm::NvlsTree}) {
     const char* const what = to_string(algorithm);
@@ -112,8 +113,8 @@ TEST(LinkLoads, AreTheSameHoweverTheyAreSimulated) {
   }
 }
 
-// Each link has an entry: those that carry the same need not be of one sort.
-TEST(LinkLoads, OfFlowsAreSumsLinkByLink) {
+// Each link has an entry: links that carry the same need not be of one kind.
+TEST(LinkLoads, SumsTheFlowsOfEachLink) {
   auto one =
       forced_case("dgx-h100", 2, Collective::AllReduce, 64_MiB, Algorithm::Ring, Protocol::Simple);
   ASSERT_TRUE(one) << one.error().message;

@@ -32,7 +32,7 @@ TEST(SimModel, TheOneThatComesWithRingsideIsWhole) {
   EXPECT_THAT(model->kernel, Each(Ge(0)));
 }
 
-/// The model that comes with ringside, with something else in one place.
+/// Returns the model that comes with ringside, with a replacement in one place.
 Result<SimModel> model_with(const std::string& what, const std::string& instead) {
   std::string text(kSimModels.front().text);
   const std::size_t place = text.find(what);
@@ -44,7 +44,7 @@ Result<SimModel> model_with(const std::string& what, const std::string& instead)
   return load_sim_model(path);
 }
 
-/// The first piece of the built-in model's text that begins so, up to and with the end.
+/// Returns the first piece of the built-in model's text that begins with `begin`, up to and including `end`.
 std::string first_piece(const std::string& begin, char end) {
   const std::string text(kSimModels.front().text);
   const std::size_t place = text.find(begin);
@@ -74,7 +74,7 @@ TEST(SimModel, BadFilesAreRefusedWithThePlace) {
                 testing::ContainsRegex("sim_model_test_[0-9]+.yaml:"))
         << kernel;
   }
-  // The line, the keys, the value and the fix.
+  // The error names the line, the keys, the value and the fix.
   const Error share =
       model_with(first_piece("  share: [", ']'), "  share: [0.926, 1.5, 1]").error();
   EXPECT_THAT(share.message,
@@ -106,7 +106,7 @@ TEST(SimCosts, AreTheModelsAndTheNicsTogether) {
   EXPECT_NEAR(job->request.overheads.ramp.count() * 1e6, model->net[0].ramp.most, 1e-9);
 }
 
-TEST(SimModel, SaysHowFarOffItIsBySizeAndNodes) {
+TEST(SimModel, ReportsItsErrorBySizeAndNodes) {
   const auto model = load_sim_model();
   ASSERT_TRUE(model);
   const auto row_of = [](const auto& rows, auto kind) {

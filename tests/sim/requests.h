@@ -15,11 +15,11 @@ namespace ringside {
 inline constexpr Seconds kAlpha{5e-6};
 inline constexpr BytesPerSecond kRate{50e9};
 
-/// Ranks around one switch, each by one link out (id 2 x rank) and one in (2 x rank + 1). Ranks of
-/// different nodes differ in their latency alone, unless `between` gives them links of their own.
+/// Ranks around one switch, each with one link out (id 2 x rank) and one in (2 x rank + 1). Connections between nodes
+/// differ only in their latency, unless `between` gives them links of their own.
 struct IdealNetwork : SimNetwork {
   int ranks = 0;
-  int ranks_per_node = 0;  ///< 0: all are on one
+  int ranks_per_node = 0;  ///< 0: all ranks are on one node
   BytesPerSecond rate = kRate;
   BytesPerSecond between{};  ///< of a NIC for each rank; 0: as within a node, over the same links
 
@@ -43,7 +43,7 @@ struct IdealNetwork : SimNetwork {
   }
 };
 
-/// A request and what it needs to live.
+/// A request and the objects that it refers to.
 struct Case {
   std::shared_ptr<const Job> job = {};
   std::shared_ptr<SimNetwork> network;
@@ -53,7 +53,8 @@ struct Case {
 
 inline IdealNetwork& ideal(Case& one) { return dynamic_cast<IdealNetwork&>(*one.network); }
 
-/// One channel; each step costs kAlpha and its bytes at kRate, the launch nothing.
+/// Returns a case with one channel, in which each step costs kAlpha plus its bytes at kRate, and the launch costs
+/// nothing.
 inline Case ideal_case(int ranks, Collective collective, std::int64_t count,
                        int ranks_per_node = 0) {
   Case one;
@@ -83,7 +84,8 @@ inline Environment environment_of(std::vector<std::pair<std::string, std::string
   }};
 }
 
-/// What NCCL would do on a preset under these variables.
+/// Returns what NCCL would do on a preset with these variables.
+///
 /// shape  bytes of the larger of one rank's buffers, floats
 inline Result<Case> job_case(const std::string& on, int nodes, Collective collective, Bytes bytes,
                              std::vector<std::pair<std::string, std::string>> set = {}) {

@@ -29,20 +29,20 @@ double step_time(double bytes) { return kAlpha.count() + bytes / kRate.value; }
 
 class ClosedForm : public testing::TestWithParam<int> {};
 
-/// Steps of two slices each, taken by all ranks of a ring at once: the first slice goes on when it has arrived, at the
-/// earliest when the second has left.
+/// The time of steps of two slices each, which all ranks of a ring make at once: the first slice is passed on when it
+/// has arrived, and not before the second has left.
 double slices_time(int steps, double first, double second) {
   const double alpha = kAlpha.count();
   const double t1 = first / kRate.value, t2 = second / kRate.value;
   return (steps - 1) * (t1 + std::max(t2, alpha)) + t1 + t2 + alpha;
 }
 
-/// The same of a chunk's bytes: up to 32 KiB in one slice, else in halves.
+/// The time for a chunk's bytes: up to 32 KiB in one slice, more in halves.
 double ring_time(int steps, double chunk) {
   return chunk <= 32'768 ? steps * step_time(chunk) : slices_time(steps, chunk / 2, chunk / 2);
 }
 
-// 2(n-1) steps of S/n bytes each, all ranks in step: ranks wait for the links alone.
+// 2(n-1) steps of S/n bytes each, all ranks in step: ranks only wait for the links.
 TEST_P(ClosedForm, AnAllReduceOfOneLoopTakesTwiceNLessOneSteps) {
   const int n = GetParam();
   for (const std::int64_t floats_a_chunk : {4, 1000, 1 << 19}) {
@@ -104,8 +104,8 @@ TEST(Simulate, ALoneRankOnlyLaunches) {
   EXPECT_EQ(result->busiest_link, -1);
 }
 
-// The kernel, whose launch is part of it.
-TEST(Simulate, NothingToMoveOnlyLaunches) {
+// The launch is part of the kernel's time.
+TEST(Simulate, ACallWithoutDataTakesTheLaunchOnly) {
   const auto one = forced_case("dgx-h100", 1, Collective::AllReduce, Bytes{0}, Algorithm::Ring,
                                Protocol::Simple);
   ASSERT_TRUE(one) << one.error().message;
@@ -138,7 +138,7 @@ TEST(Simulate, TheSameRequestGivesTheSameTimeToTheLastDigit) {
   }
 }
 
-// NCCL's model and the simulation stay within reason of each other: the one is for choosing, the other for predicting.
+// NCCL's model and the simulation stay near each other: one is for choosing, the other for predicting.
 TEST(Simulate, StaysWithinReasonOfNcclsModel) {
   for (const int nodes : {1, 2}) {
     for (const Bytes bytes : {8_B, 64_KiB, 4_MiB, 128_MiB}) {
@@ -165,11 +165,11 @@ TEST(Simulate, ALongRingFillsTheNics) {
   EXPECT_GT(seconds(result), result->busiest.count() + 15 * step);
 }
 
-// Each rank fills its connection before it empties the one towards it: with room for one chunk only,
-// a chunk that is to be passed on finds no room, and is never consumed.
+// Each rank fills its connection before it empties the one towards it: with room for only one chunk, a chunk that must
+// be passed on finds no room, and is never consumed.
 TEST(Simulate, OneChunkInFlightIsADeadlockThatNamesTheWaitingRanks) {
   Case one = ideal_case(4, Collective::AllReduce, 4000);
-  one.request.choice.protocol = Protocol::LL;  // whose chunks are not cut
+  one.request.choice.protocol = Protocol::LL;  // whose chunks are not divided
   one.request.choice.slots_per_chunk = 8;
   const auto result = simulate(one.request);
   ASSERT_FALSE(result);
@@ -210,7 +210,7 @@ TEST(Simulate, RefusesWhatCannotBeSimulated) {
   EXPECT_EQ(simulate(one.request).error().code, ErrorCode::Unsupported);
 }
 
-TEST(SimulateTrace, ASinkThatTakesNoMoreEndsTheSimulation) {
+TEST(SimulateTrace, AFailingSinkEndsTheSimulation) {
   struct Full : TraceSink {
     Status write(std::span<const std::byte>) override {
       return Error{ErrorCode::System, "t.rtrace: no room", "make some"};
@@ -228,7 +228,7 @@ TEST(SimulateTrace, ASinkThatTakesNoMoreEndsTheSimulation) {
 using LaneKey = std::pair<int, int>;  // rank, channel
 using Steps = std::vector<std::pair<Primitive, std::uint64_t>>;
 
-/// What the recorded programs say: the primitive and the bytes of each step, by rank and channel.
+/// Returns the primitive and the bytes of each step of the recorded programs, by rank and channel.
 std::map<LaneKey, Steps> expected_steps(const SimRequest& request) {
   std::map<LaneKey, Steps> all;
   for (int rank = 0; rank < request.network->nranks(); ++rank) {
@@ -247,7 +247,7 @@ std::map<LaneKey, Steps> expected_steps(const SimRequest& request) {
   return all;
 }
 
-// The simulator takes no steps of its own: they are those of the programs that are proved right.
+// The simulator has no steps of its own: they are those of the programs that are proved correct.
 TEST(SimulateTrace, ShowsTheStepsOfTheRecordedProgramsAndTheWholeCall) {
   for (const Collective collective : {Collective::AllReduce, Collective::AllGather,
                                       Collective::ReduceScatter, Collective::Broadcast}) {

@@ -19,7 +19,7 @@ std::vector<std::int64_t> cut(const Choice& choice, std::int64_t count) {
 using Cut = std::vector<std::int64_t>;
 
 // source  NCCL 2.30.7, collectives.h, prims_simple.h: slots of 512 KiB, 4 a chunk, 2 a slice
-TEST(Slices, OfSimpleRingsAreTwo) {
+TEST(Slices, SimpleRingsHaveTwo) {
   const Choice ring{.slot = 512_KiB, .slots_per_chunk = 4, .chunk = 2_MiB};
   EXPECT_EQ(Slices(ring, 4_B).slots(), 2);
   EXPECT_EQ(cut(ring, 524'288), (Cut{262'144, 262'144}));
@@ -30,7 +30,7 @@ TEST(Slices, OfSimpleRingsAreTwo) {
   EXPECT_EQ(cut(ring, 0), Cut{});
 }
 
-TEST(Slices, OfAllElseAreChunks) {
+TEST(Slices, OtherAlgorithmsHaveOnePerChunk) {
   for (const Choice& choice :
        {Choice{.protocol = Protocol::LL128, .slot = 512_KiB, .slots_per_chunk = 4},
         Choice{.algorithm = Algorithm::Tree, .slot = 512_KiB, .slots_per_chunk = 4},

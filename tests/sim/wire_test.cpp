@@ -30,7 +30,7 @@ void expect_same(const std::vector<std::vector<Channels::TreePlace>>& a,
 }
 
 // A job with something of everything: NVLS and CollNet heads, trees of nodes, chains.
-TEST(Wire, AJobArrivesAsItWasSent) {
+TEST(Wire, AJobSurvivesEncoding) {
   const auto one = job_case("dgx-h100", 3, Collective::AllReduce, 4_MiB);
   ASSERT_TRUE(one) << one.error().message;
   WireJob job{.caller = {.nranks = 24,
@@ -149,7 +149,7 @@ TEST(Wire, ResultsAndFailuresArriveToTheLastDigit) {
   EXPECT_EQ(encode_trace(block), encode(WireTrace{block}));
 }
 
-// Cut off anywhere, or a byte changed: an error, or another message; no crash.
+// A truncated message or a changed byte gives an error or another message, but no crash.
 TEST(Wire, DamagedMessagesAreErrorsOrOtherMessages) {
   const auto one = job_case("dgx-h100", 2, Collective::AllReduce, 4_MiB);
   ASSERT_TRUE(one);

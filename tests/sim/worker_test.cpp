@@ -20,7 +20,7 @@
 #include "tests/sim/requests.h"
 #include "tests/support/fake_clock.h"
 
-/// The processes behind simulate(). /proc lists them.
+/// Tests the processes behind simulate(), which /proc lists.
 namespace ringside {
 namespace {
 
@@ -36,20 +36,20 @@ std::vector<pid_t> children_of(pid_t parent) {
   return all;
 }
 
-/// The newest: others may be left from simulations before.
+/// Returns the newest child: others may be left from earlier simulations.
 pid_t worker_of(pid_t parent) {
   const std::vector<pid_t> children = children_of(parent);
   return children.empty() ? 0 : children.back();
 }
 
-/// Gone, or a zombie that its parent has not reaped yet.
+/// Returns whether the process has ended, or is a zombie that its parent has not reaped yet.
 bool is_over(pid_t pid) {
   std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
   std::string text((std::istreambuf_iterator<char>(stat)), {});
   return text.empty() || text.find(") Z") != std::string::npos;
 }
 
-/// Waits for what must come; the test's own limit is the deadline.
+/// Waits for the end of the process; the test's own limit is the deadline.
 void await_end(pid_t pid) {
   while (!is_over(pid)) ::usleep(1000);
 }
@@ -63,7 +63,7 @@ class Workers : public testing::Test {
   }
 };
 
-/// Takes seconds, so that there is time to look at it.
+/// Returns a case that takes seconds, so that there is time to examine it.
 Case long_case() { return ideal_case(1024, Collective::AllReduce, 1 << 24); }
 
 Error error_when(const std::function<void()>& simulating) {
@@ -79,7 +79,7 @@ TEST_F(Workers, TheDeathOfOneIsAnErrorThatNamesTheSignal) {
   EXPECT_THAT(error.message, HasSubstr("died of signal 9"));
 }
 
-TEST_F(Workers, SoIsTheDeathOfTheProcessThatSimulates) {
+TEST_F(Workers, TheDeathOfTheSimulatingProcessIsAnError) {
   const Error error =
       error_when([] { ASSERT_EQ(kill(worker_of(worker_of(getpid())), SIGKILL), 0); });
   EXPECT_EQ(exit_status(error.code), 3);
@@ -138,8 +138,8 @@ TEST_F(Workers, TheyEndWithTheirProcess) {
   await_end(pids[1]);
 }
 
-TEST_F(Workers, TheyHaveNoOtherFileOfOurs) {
-  const UniqueFd kept{open("/dev/null", O_RDONLY)};  // would outlive an exec
+TEST_F(Workers, InheritNoOtherDescriptor) {
+  const UniqueFd kept{open("/dev/null", O_RDONLY)};  // would stay open across an exec
   std::set<std::string> open_files;
   static_cast<void>(error_when([&] {
     const pid_t worker = worker_of(getpid());
@@ -148,7 +148,7 @@ TEST_F(Workers, TheyHaveNoOtherFileOfOurs) {
     }
     kill(worker, SIGKILL);
   }));
-  // Its socket; what its stdout leads to; our stderr; and the pipe that its child holds.
+  // The files are its socket, the target of its stdout, our stderr, and the pipe that its child holds.
   EXPECT_GE(open_files.count("socket"), 1U);
   std::set<std::string> ours;
   std::error_code ignored;
@@ -159,7 +159,7 @@ TEST_F(Workers, TheyHaveNoOtherFileOfOurs) {
   }
 }
 
-// Threads there are, and simulations at once: each has its own result, the one that it has alone.
+// There are several threads and simulations at once: each gets the result that it gets alone.
 TEST(SimulateThreads, SeveralAtATimeGetWhatEachGetsAlone) {
   constexpr std::array<int, 6> kRanks{2, 3, 5, 8, 13, 21};
   const auto seconds = [](int ranks) {
@@ -205,7 +205,7 @@ TEST(SimulateWorker, OneThatIsNotThereIsNamed) {
   EXPECT_THAT(result.error().message, HasSubstr("/nonexistent/worker"));
 }
 
-TEST(SimulateWorker, AProgramThatIsNoWorkerIsAnError) {
+TEST(SimulateWorker, AnotherProgramIsAnError) {
   const Variable variable("/bin/true");
   const Case one = ideal_case(2, Collective::AllReduce, 1000);
   const auto result = simulate(one.request);
@@ -238,8 +238,8 @@ Error error_of(const std::string& program, Clock& clock) {
   return worker ? Error{ErrorCode::Aborted, "it is taken for a worker"} : worker.error();
 }
 
-// On a clock that jumps: the test does not wait for the 10 s.
-TEST(SimulateWorker, AProgramThatSaysNothingIsGivenUp) {
+// The clock jumps, so that the test does not wait for the 10 s.
+TEST(SimulateWorker, ASilentProgramTimesOut) {
   const Script sleeper("exec sleep 1000");
   for (const std::string& program : {sleeper.path(), std::string("/bin/cat")}) {
     FakeClock clock;
@@ -251,8 +251,8 @@ TEST(SimulateWorker, AProgramThatSaysNothingIsGivenUp) {
   }
 }
 
-// A text whose first four letters are no length, one whose are (0x21216968 bytes), and a short message.
-TEST(SimulateWorker, AProgramThatWritesSomethingElseIsNamed) {
+// A text whose first four letters are not a length, one whose letters are (0x21216968 bytes), and a short message.
+TEST(SimulateWorker, NamesAProgramWithAnotherGreeting) {
   for (const char* said : {"what is this", "hi!!", "\\004\\000\\000\\000abcd"}) {
     const Script talker("printf '" + std::string(said) + "' >&0; exec sleep 1000");
     const Error error = error_of(talker.path(), real_clock());
@@ -273,7 +273,7 @@ TEST(SimulateWorker, OneOfAnotherVersionIsNamedWithBoth) {
   EXPECT_THAT(error.help, HasSubstr("one build"));
 }
 
-TEST(SimulateWorker, OneThatClosesItsEndAndGoesOnIsNotWaitedFor) {
+TEST(SimulateWorker, DoesNotWaitForAWorkerThatClosedItsEnd) {
   const Script silent("exec <&-; exec sleep 1000");
   const Error error = error_of(silent.path(), real_clock());
   EXPECT_EQ(error.code, ErrorCode::System);

@@ -33,7 +33,7 @@ TEST(AskedJob, AnEmptyValueUnsetsAVariable) {
   EXPECT_EQ((*environment)("NCCL_PROTO"), "LL");
 }
 
-TEST(AskedJob, WordsThatCannotBeMeantNameTheMend) {
+TEST(AskedJob, InvalidWordsAreErrorsWithTheFix) {
   const Result<AskedJob> preset = load_job({.on = "dgx-h10"});
   ASSERT_FALSE(preset);
   EXPECT_THAT(preset.error().help, HasSubstr("dgx-h100"));
@@ -61,7 +61,7 @@ TEST(AskedJob, SettingsOfHostsChangeTheHosts) {
   EXPECT_FALSE(load_job({.on = "dgx-h100", .set = {"nics"}}));
 }
 
-TEST(AskedJob, WhatNoTunerAsksForIsNotParsed) {
+TEST(AskedJob, ParsesTuningVariablesOnlyForATuner) {
   const JobOptions misspelt{.on = "dgx-h100", .set = {"NCCL_ALGO=Rign"}};
   EXPECT_TRUE(load_job(misspelt));
   const Result<TunedJob> tuned = load_tuned_job(misspelt);
@@ -69,7 +69,7 @@ TEST(AskedJob, WhatNoTunerAsksForIsNotParsed) {
   EXPECT_THAT(tuned.error().help, HasSubstr("did you mean 'Ring'?"));
 }
 
-TEST(AskedJob, AHostWithoutAGpuIsNoJob) {
+TEST(AskedJob, RefusesAHostWithoutAGpu) {
   const Result<AskedJob> asked = load_job({.on = "synthetic:pack:2 numa:1 core:4 pu:1"});
   ASSERT_FALSE(asked);
   EXPECT_THAT(asked.error().message, HasSubstr("has no GPU"));
@@ -125,7 +125,7 @@ TEST(AskedJob, NicsOfAnotherRate) {
   EXPECT_EQ(nets_of(asked->hosts.runs[0].host)[0].net->mbits_per_second, 200000);
 }
 
-TEST(AskedJob, VariablesThatDecideNothingAreNoted) {
+TEST(AskedJob, NotesVariablesWithoutEffect) {
   const JobOptions options{.on = "dgx-h100", .set = {"NCCL_DEBUG=INFO", "NCCL_ALGO=Ring"}};
   EXPECT_TRUE(load_job(options));
   EXPECT_THAT(idle_notes(options),

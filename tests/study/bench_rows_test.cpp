@@ -12,7 +12,7 @@ BenchRow row_of(Bytes bytes, double busbw_gbs) {
   return row;
 }
 
-// (1 + 2 + 6) / 3 timings.
+// The mean is (1 + 2 + 6) / 3.
 TEST(BenchRows, TheMeanIsOfAllTimings) {
   std::vector<BenchRow> rows{row_of(8_B, 1), row_of(16_B, 2)};
   rows[1].in_place.emplace().busbw = {6e9};
@@ -53,7 +53,7 @@ TEST(BenchRows, AGridHasACurveForEachWay) {
   EXPECT_EQ(good_picks({row}), 1U);
 }
 
-TEST(BenchRows, ColumnsSayWhatACollectiveHas) {
+TEST(BenchRows, ColumnsDependOnTheCollective) {
   BenchOptions bench;
   bench.collective = Collective::Broadcast;
   bench.op = RedOp::Max;

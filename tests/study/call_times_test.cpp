@@ -28,7 +28,7 @@ std::vector<Seconds> transfer_times(const std::string& text) {
 }
 
 // 64 MiB: 450 GB/s out of an H100 by NVLink, 50 GB/s by its NIC.
-TEST(CallTimes, ATransferTakesWhatTheWayBetweenItsOwnTwoRanksTakes) {
+TEST(CallTimes, ATransferTakesTheTimeOfItsOwnPath) {
   const std::string head = "ranks: 16\ncluster: {on: dgx-h100}\nsteps:\n";
   const std::string near = "- transfer: {on: world, from: 8, to: 9, count: 16777216}\n";
   const std::string far = "- transfer: {on: world, from: 7, to: 8, count: 16777216}\n";
@@ -41,14 +41,14 @@ TEST(CallTimes, ATransferTakesWhatTheWayBetweenItsOwnTwoRanksTakes) {
   EXPECT_GT(across[0], Seconds{64 * 1024 * 1024 / 50e9});
   EXPECT_LT(across[0], Seconds{2 * 64 * 1024 * 1024 / 50e9});
   EXPECT_EQ(transfer_times(head + near + far), (std::vector<Seconds>{within[0], across[0]}));
-  // A concurrent call on another path: NVLink and the NIC carry at once.
+  // A concurrent call on another path: NVLink and the NIC transfer at the same time.
   const std::string both =
       "- grouped: {calls: [transfer: {on: world, from: 8, to: 9, count: 16777216}, transfer: {on: "
       "world, from: 8, to: 0, count: 16777216}]}\n";
   EXPECT_EQ(transfer_times(head + both), (std::vector<Seconds>{within[0], across[0]}));
 }
 
-// 128 pipelines of 4 ranks on 64 hosts: their transfers take similar paths, so their ranks are of four kinds.
+// 128 pipelines of 4 ranks on 64 hosts: their transfers take similar paths, so there are four kinds of ranks.
 TEST(CallTimes, TransfersOfOneWayAreOneKindHoweverManyThereAre) {
   const ScenarioOutcome outcome = outcome_of(
       "parallel: {tensor: 2, pipeline: 4, data: 64}\ncluster: {on: dgx-h100}\nsteps:\n"

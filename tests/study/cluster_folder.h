@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// A folder for cluster files of one test, gone with it.
+/// A folder for the cluster files of one test, removed with the object.
 class ClusterFolder {
  public:
   ClusterFolder()
@@ -22,7 +22,7 @@ class ClusterFolder {
   ClusterFolder(const ClusterFolder&) = delete;
   ClusterFolder& operator=(const ClusterFolder&) = delete;
 
-  /// The path of a cluster/1 with these nodes and this fabric.
+  /// Writes a cluster/1 file with these nodes and this fabric, and returns its path.
   [[nodiscard]] std::string write(const std::string& nodes, const std::string& fabric,
                                   const std::string& more = "") const {
     static int count = 0;

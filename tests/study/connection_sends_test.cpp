@@ -9,7 +9,7 @@
 namespace ringside::study {
 namespace {
 
-/// The data that rank `from` of 16 sends in an all-reduce of 64 MiB.
+/// Returns the data that rank `from` of 16 sends in an all-reduce of 64 MiB.
 std::vector<SentOn> sends_by(const std::string& algorithm, int from) {
   SimQuestion question{.job = {.on = "dgx-h100", .nodes = 2},
                        .calls = {.collective = "all_reduce", .sizes = "64M"},
@@ -40,8 +40,8 @@ TEST(ConnectionSends, ARankOfARingSendsToOneOtherOnEachChannel) {
   }
 }
 
-// NVSwitch takes the data of a rank: it is no rank.
-TEST(ConnectionSends, WhatASwitchReducesIsSentToNoRank) {
+// An NVSwitch receives a rank's data, and is not a rank.
+TEST(ConnectionSends, ReductionsInASwitchAreSentToNoRank) {
   SimQuestion question{.job = {.on = "dgx-h100", .nodes = 1},
                        .calls = {.collective = "all_reduce", .sizes = "64M"},
                        .algorithm = "nvls"};

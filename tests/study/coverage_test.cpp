@@ -6,9 +6,9 @@
 namespace ringside::study {
 namespace {
 
-// The stated error is a median: about half of what was measured must lie within it, and the simulator must be nearer than
-// NCCL's own model.
-TEST(StatedErrors, CoverHalfOfWhatWasMeasured) {
+// The stated error is a median: about half of the measurements must lie within it, and the simulator must be nearer
+// than NCCL's own model.
+TEST(StatedErrors, CoverHalfOfTheMeasurements) {
   const std::string folder = shared_folder() + "/published";
   const auto validation = validate({.published = folder, .machines = folder + "/machines"});
   ASSERT_TRUE(validation) << validation.error().message;

@@ -8,7 +8,7 @@ namespace ringside::study {
 namespace {
 
 // The page shows NCCL's choices without settings: this process's variables are ignored.
-TEST(Decisions, ARowHasWhatIsChosenWithNothingSet) {
+TEST(Decisions, ARowIsTheDefaultChoice) {
   ::setenv("NCCL_ALGO", "Ring", 1);
   const Result<std::vector<DecisionRow>> rows = decisions("dgx-h100");
   ::unsetenv("NCCL_ALGO");

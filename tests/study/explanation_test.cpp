@@ -35,7 +35,7 @@ TEST(Explain, ASizeHasItsWaysItsChoiceAndWhy) {
   EXPECT_GT(size.verdict.runner_up->prediction.time_us, size.choice.prediction.time_us);
 }
 
-TEST(Explain, WhatIsNotAvailableIsSortedByWhatStandsInTheWay) {
+TEST(Explain, SortsUnavailableCombinationsByObstacle) {
   const Result<Explained> explained = explain(on_two_dgx_h100("1M"));
   ASSERT_TRUE(explained) << explained.error().message;
   const Explanation& now = explained->now;
@@ -89,7 +89,7 @@ TEST(Explain, TwoVersionsAreComparedWithEachOther) {
   EXPECT_EQ(explained->before->nccl, "2.19.4");
 }
 
-// 8 + 14 / 3.5 + 16 x 2.8 = 56.8 us and 288 GB/s: PAT would win 2 MiB, and is no runner-up either.
+// 8 + 14 / 3.5 + 16 x 2.8 = 56.8 us and 288 GB/s: PAT would win at 2 MiB, but it is not named as the runner-up either.
 TEST(Explain, ALastResortIsNamedAndTakesNoPartInTheVerdict) {
   ExplainQuestion question{.job = {.on = "dgx-h100", .nodes = 2},
                            .calls = {.collective = "all_gather", .sizes = "2M"},
@@ -107,7 +107,7 @@ TEST(Explain, ALastResortIsNamedAndTakesNoPartInTheVerdict) {
   EXPECT_THAT(explain(question)->now.last_resorts, testing::IsEmpty());
 }
 
-TEST(Explain, WhatCannotBeAskedIsRefused) {
+TEST(Explain, RefusesInvalidQuestions) {
   EXPECT_FALSE(explain({.job = {.on = "dgx-h100"}, .calls = {}}));
   EXPECT_FALSE(explain({.job = {}, .calls = {.collective = "all_reduce"}}));
   ExplainQuestion three = on_two_dgx_h100("1M");

@@ -32,8 +32,8 @@ TEST(FabricPicture, HasEachBoxAndWhatJoinsThem) {
   EXPECT_EQ(down, 1);
 }
 
-// Of 64 hosts on 16 leaves, 4 leaves are shown, and 2 hosts of each.
-TEST(FabricPicture, AFewStandForMany) {
+// Of 64 hosts on 16 leaves, the picture shows 4 leaves with 2 hosts each.
+TEST(FabricPicture, AFewDevicesRepresentMany) {
   const auto fabric = fabric_of("{kind: leaf_spine, hosts_per_leaf: 4}", 64);
   const FabricPicture picture = fabric_picture(**fabric, 4);
   EXPECT_EQ(picture.rows[0].count, 64);

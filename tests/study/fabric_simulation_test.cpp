@@ -31,7 +31,7 @@ double time_us(const SimQuestion& question) {
   const Result<SimRow> row = simulate_one(question);
   EXPECT_TRUE(row) << row.error().message << ": " << row.error().help;
   if (!row) return 0;
-  // No answer above what links allow.
+  // No result exceeds what the links allow.
   EXPECT_GE(row->result.time, row->result.busiest);
   EXPECT_LE(row->result.busiest_fabric_part, 1);
   return in_us(row->result.time);
@@ -61,8 +61,9 @@ TEST_F(FabricSimulation, OneToOneAndAdaptiveDelaysNoTransfer) {
   }
 }
 
-// A leaf a host: all that a host sends goes up. 8 NICs give 8 x 50 GB/s (PCIe would carry 53.8), k:1 leaves 8 x 50 / k.
-TEST_F(FabricSimulation, OversubscriptionSlowsARingAcrossLeavesAsArithmeticSays) {
+// With one leaf per host, all that a host sends goes up. 8 NICs give 8 x 50 GB/s (PCIe would carry 53.8), k:1 leaves 8
+// x 50 / k.
+TEST_F(FabricSimulation, OversubscriptionSlowsARingAcrossLeavesProportionally) {
   const auto busy_us = [&](int k) {
     const std::string path = folder_.write(
         "dgx-h100 x4",
@@ -82,7 +83,7 @@ TEST_F(FabricSimulation, OversubscriptionSlowsARingAcrossLeavesAsArithmeticSays)
 }
 
 // One NIC's cable at half of 50 GB/s: the channels on it take twice as long, and all wait for them.
-TEST_F(FabricSimulation, ADegradedLinkSlowsByWhatItLacks) {
+TEST_F(FabricSimulation, ADegradedLinkSlowsProportionally) {
   const auto time_with = [&](const std::string& rules) {
     return time_us(ring_on(folder_.write("dgx-h100 x4", "{kind: switch" + rules + "}")));
   };
@@ -95,7 +96,7 @@ TEST_F(FabricSimulation, ADegradedLinkSlowsByWhatItLacks) {
               1 / 0.99, 1e-3);
 }
 
-// With a hash some uplinks of a fat tree are hit twice: no faster than spread, no slower than all on one link.
+// With a hash, some uplinks of a fat tree carry two flows: no faster than spread, no slower than all on one link.
 TEST_F(FabricSimulation, StaticRoutingCollides) {
   const auto with = [&](const std::string& routing) {
     return time_us(ring_on(folder_.write(
@@ -122,7 +123,7 @@ TEST_F(FabricSimulation, PlacementDecidesHowMuchCrossesLeaves) {
   EXPECT_NEAR(mixed / packed, 2, 0.05);
 }
 
-TEST_F(FabricSimulation, NamesWhatIsNotJoined) {
+TEST_F(FabricSimulation, NamesHostsWithoutAPath) {
   const std::string path =
       folder_.write("dgx-h100 x4",
                     "{kind: leaf_spine, rails: only, hosts_per_leaf: 1, degraded: "
@@ -140,7 +141,8 @@ TEST_F(FabricSimulation, NamesWhatIsNotJoined) {
   }
 }
 
-// A NIC's own wire and its cable are equally fast and carry the same: the cable still belongs to the fabric.
+// A NIC's own link and its cable are equally fast and carry the same: the named link is the cable, which belongs to
+// the fabric.
 TEST_F(FabricSimulation, FlowNamesTheLinkThatEventsName) {
   SimQuestion question = ring_on(
       folder_.write("dgx-h100 x4", "{kind: leaf_spine, rails: optimised, hosts_per_leaf: 2}"));
@@ -153,10 +155,8 @@ TEST_F(FabricSimulation, FlowNamesTheLinkThatEventsName) {
   EXPECT_NEAR(flow->busiest_fabric->needs / event->busiest_fabric->needs, 1, 0.01);
 }
 
-// Hosts that no NIC joins are reported before anything else.
-//
-// 72 x 71 transfers that meet on static paths, limited by NICs or by a fabric of 4:1: sums of what each link and each
-// chain of sends must carry give the result of events.
+// 72 x 71 transfers that share static paths, limited by NICs or by a fabric of 4:1: the sums over each link and each
+// chain of sends give the result of the event simulation.
 TEST_F(FabricSimulation, LargeExchangesTakeTheTimeOfEvents) {
   for (const char* fabric :
        {"{kind: leaf_spine, rails: optimised, hosts_per_leaf: 3, routing: static}",
@@ -177,7 +177,7 @@ TEST_F(FabricSimulation, LargeExchangesTakeTheTimeOfEvents) {
   }
 }
 
-TEST_F(FabricSimulation, AJobOnHostsThatAreNotJoinedIsNone) {
+TEST_F(FabricSimulation, RefusesAJobOnHostsWithoutAPath) {
   const std::string path = folder_.write(
       "dgx-h100 x4",
       "{kind: leaf_spine, hosts_per_leaf: 2, degraded: [{link: leaf 1 <-> spine *, share: 0}]}");
@@ -188,7 +188,7 @@ TEST_F(FabricSimulation, AJobOnHostsThatAreNotJoinedIsNone) {
   EXPECT_TRUE(load_job({.on = path, .nodes = 2}));
 }
 
-// Rail-only: NCCL's rings stay on their rails, sends to other rails go over NVLink first (PXN).
+// In a rail-only fabric NCCL's rings stay on their rails; sends to other rails go over NVLink first (PXN).
 TEST_F(FabricSimulation, RailsAloneCarryWhatNcclSends) {
   const std::string path = folder_.write("dgx-h100 x4", "{kind: switch, rails: only}");
   SimQuestion question = ring_on(path, {}, "64M");
@@ -201,7 +201,7 @@ TEST_F(FabricSimulation, RailsAloneCarryWhatNcclSends) {
   EXPECT_THAT(row.error().message, HasSubstr("the fabric does not join"));
 }
 
-// Two racks of 18 hosts that are one node of NCCL's each: a NIC's host is its own, not its domain's first.
+// Two racks of 18 hosts, each of which is one node for NCCL: a NIC's host is its own, not the first of its domain.
 TEST_F(FabricSimulation, HostsOfNvlinkDomainsHaveTheirOwnCables) {
   const std::string path = folder_.write("gb200-nvl72 x2", "{kind: leaf_spine, hosts_per_leaf: 18}",
                                          "placement: [1, 0]");
@@ -210,7 +210,7 @@ TEST_F(FabricSimulation, HostsOfNvlinkDomainsHaveTheirOwnCables) {
   ASSERT_EQ(asked->job.nodes.size(), 2U);
   EXPECT_THAT(asked->fabric->first_hosts, testing::ElementsAre(18, 0));
   const JobNetwork network(asked->job, std::nullopt, asked->topology, nullptr, asked->job_fabric());
-  // Rank 5 is GPU 1 of the rack's second host, rank 72 + 5 its like in the other rack.
+  // Rank 5 is GPU 1 of the rack's second host, and rank 72 + 5 the same GPU in the other rack.
   const SimRoute route = network.route(Rank{5}, Rank{72 + 5}, 0);
   std::vector<std::string> names;
   for (const int link : route.links) names.push_back(network.link(link).name);
@@ -218,8 +218,8 @@ TEST_F(FabricSimulation, HostsOfNvlinkDomainsHaveTheirOwnCables) {
   EXPECT_THAT(testing::PrintToString(names), HasSubstr("-> host 1 nic "));
 }
 
-// The wires' 50 GB/s are what limits a host's NICs, and a switch's ports are as wide.
-TEST_F(FabricSimulation, TheBusiestLinkOfTheFabricNeedsWhatItsBytesTake) {
+// The links' 50 GB/s limit a host's NICs, and a switch's ports are as fast.
+TEST_F(FabricSimulation, TheBusiestFabricLinksTimeFollowsFromItsBytes) {
   const Result<SimRow> row = simulate_one(ring_on(folder_.write("dgx-h100 x2", "{kind: switch}")));
   ASSERT_TRUE(row) << row.error().message;
   EXPECT_NEAR(row->busiest_fabric->needs / row->result.busiest, 1, 1e-6);
@@ -228,7 +228,7 @@ TEST_F(FabricSimulation, TheBusiestLinkOfTheFabricNeedsWhatItsBytesTake) {
 
 class FabricWays : public FabricSimulation {
  protected:
-  /// Names of the spines' links on a route.
+  /// Returns the names of the spines' links on a route.
   static std::set<std::string> crossed(const JobNetwork& network, const SimRoute& route) {
     std::set<std::string> names;
     for (const int link : route.links) {
@@ -239,7 +239,7 @@ class FabricWays : public FabricSimulation {
   }
 };
 
-TEST_F(FabricWays, EachChannelIsAFlowOfItsOwn) {
+TEST_F(FabricWays, EachChannelIsASeparateFlow) {
   const auto asked =
       load_job({.on = folder_.write("dgx-h100 x2", "{kind: leaf_spine, hosts_per_leaf: 1}")});
   ASSERT_TRUE(asked) << asked.error().message;
@@ -251,7 +251,7 @@ TEST_F(FabricWays, EachChannelIsAFlowOfItsOwn) {
   EXPECT_GT(ways.size(), 3U);  // 8 links up by chance: 8 flows on at most 3 of them are 1 in 1000
 }
 
-// Reduced data meets at one spine: 4 leaves send up to it, and it sends down to the receivers' leaves.
+// The data of a reduction meet at one spine: 4 leaves send up to it, and it sends down to the receivers' leaves.
 TEST_F(FabricWays, ANetworkThatReducesIsATree) {
   const auto asked =
       load_job({.on = folder_.write("dgx-h100 x8", "{kind: leaf_spine, hosts_per_leaf: 2}")});

@@ -44,7 +44,7 @@ class FaultyCallsTest : public testing::Test {
   const std::vector<SimRow> rows_ = rows_of(plan_);
 };
 
-TEST_F(FaultyCallsTest, WithoutAnythingToComeToTheTimesAreTheUndisturbedOnes) {
+TEST_F(FaultyCallsTest, AFaultThatNeverFiresChangesNoTime) {
   const FaultyJob job = play("skip:rank=1,call=99");
   EXPECT_FALSE(job.verdict);
   EXPECT_EQ(job.notes.size(), 1U);
@@ -64,8 +64,8 @@ TEST_F(FaultyCallsTest, OneLateCallTakesSoMuchLonger) {
   EXPECT_NEAR(us(job.sizes[1].median), us(rows_[1].result.time), 0.01);
 }
 
-// 64 MiB x 30 / 16 leave a rank, over all its channels alike: each connection carries its part at 1 GB/s.
-TEST_F(FaultyCallsTest, ASlowConnectionTakesAsLongAsWhatTheRingSendsOnIt) {
+// 64 MiB x 30 / 16 leave each rank, evenly over all its channels: each connection carries its part at 1 GB/s.
+TEST_F(FaultyCallsTest, ASlowConnectionTakesTheTimeOfItsBytes) {
   const FaultyJob job = play("slow_link:from=0,rate=1GB/s");
   const double part = 67108864.0 * 30 / 16 / rows_[1].call.tuned.choice.nchannels;
   EXPECT_NEAR(us(job.sizes[1].median), part / 1e3, 0.01 * part / 1e3);
@@ -89,8 +89,8 @@ TEST_F(FaultyCallsTest, AHangHasItsVerdictAndTheCallsBeforeIt) {
   EXPECT_EQ(job.sizes[1].completed, 1);
 }
 
-// 10 calls: one in [10 / 4, 10). Of more it is one of those that real ranks draw among.
-TEST_F(FaultyCallsTest, WhatTheFaultLeavesOpenIsDrawnAmongItsCalls) {
+// With 10 calls, the drawn call is in [10 / 4, 10). With more calls it is one of those among which real ranks draw.
+TEST_F(FaultyCallsTest, DrawsOpenValuesAmongTheRanksCalls) {
   const FaultyJob job = play("late:by=1ms");
   const Fault& drawn = job.drawn.faults.front();
   ASSERT_TRUE(drawn.call);
@@ -104,7 +104,7 @@ TEST_F(FaultyCallsTest, WhatTheFaultLeavesOpenIsDrawnAmongItsCalls) {
   EXPECT_EQ(many->drawn, longer.plan.drawn_for(16).value());
 }
 
-TEST(FaultyCalls, WhatCannotBePlayedIsRefusedBeforeAnythingIsSimulated) {
+TEST(FaultyCalls, RefusesUnplayableFaultsBeforeSimulating) {
   const SimPlan exchange = plan_of("all_to_all", "1M");
   EXPECT_TRUE(check_faults(exchange, question_of("skip:rank=1")));
   const auto rank = check_faults(exchange, question_of("skip:rank=16"));

@@ -16,7 +16,8 @@
 namespace ringside::study {
 namespace {
 
-/// Of the table's nodes in one that the machine's file describes: `#: unit 18`; 0: there is no such file.
+/// Returns how many of the table's nodes form one node of the machine's file: the line `#: unit 18`, or 1; 0 without
+/// such a file.
 int unit_of(const PublishedRow& row) {
   const std::string folder = shared_folder() + "/published/machines/";
   const std::string per_node = row.system + "@" + std::to_string(row.ranks / row.nodes);
@@ -40,8 +41,8 @@ std::string plain(std::string_view name) {
   return letters;
 }
 
-// The error bars cover what was measured: no more, and no less.
-TEST(MeasuredReach, IsWhatTheTableHas) {
+// The error bars cover the measured range: no more, and no less.
+TEST(MeasuredReach, EqualsTheTable) {
   const auto published = read_published(shared_folder() + "/published");
   ASSERT_TRUE(published) << published.error().message;
   std::map<std::string, std::pair<int, int>> most;

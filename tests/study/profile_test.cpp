@@ -34,7 +34,8 @@ double term(const Profile& profile, const std::string& part) {
   return sum / profile.row.result.time.count();
 }
 
-/// The legs follow each other without a gap, the terms sum up to the call's time, and no link carries more than it can.
+/// Expects that the legs follow each other without a gap, that the terms sum up to the call's time, and that no link
+/// carries more than its capacity.
 void expect_sound(const Profile& profile, const std::string& what) {
   ASSERT_TRUE(profile.no_path.empty()) << what << ": " << profile.no_path;
   ASSERT_FALSE(profile.path.empty()) << what;
@@ -50,7 +51,7 @@ void expect_sound(const Profile& profile, const std::string& what) {
     EXPECT_FALSE(link.over_time.empty()) << what << link.kind;
   }
   EXPECT_NEAR(profile.links.front().share, profile.row.busy_share(), 1e-9) << what;
-  // A phase is called by what most of it went into.
+  // A phase is named after the term that takes most of it.
   for (const Phase& phase : profile.phases) {
     std::map<std::string, double> sums;
     for (const Stretch& one : profile.stretches) {
@@ -77,7 +78,7 @@ TEST(Profile, HoldsTogetherForEveryAlgorithm) {
   }
 }
 
-// 8 B: all is latency. 256 MB: the links carry most of the time.
+// With 8 B nearly all of the time is latency; with 256 MB the links take most of it.
 TEST(Profile, TellsLatencyFromBandwidth) {
   const auto brief = profiled(asked("8", "tree"));
   ASSERT_TRUE(brief) << brief.error().message;
@@ -90,7 +91,7 @@ TEST(Profile, TellsLatencyFromBandwidth) {
 }
 
 // 512 KiB go from each of 72 GPUs to the next: the links rest for 99 % of the time, and each step waits for its bytes.
-TEST(Profile, SaysWhatThePathSaysAndNotTheBusiestLink) {
+TEST(Profile, FollowsThePathRatherThanTheBusiestLink) {
   const SimQuestion question{.job = {.on = "gb200-nvl72"},
                              .calls = {.collective = "broadcast", .sizes = "16M"},
                              .protocol = "simple"};
@@ -115,7 +116,7 @@ TEST(Profile, NamesTheLinkThatLimits) {
   EXPECT_LT(term(*profile, "NVSwitch"), 0.05);
 }
 
-// The chain that SimGrid's steps make is as long, and of the same terms.
+// The chain of SimGrid's steps is as long, and has the same terms.
 TEST(Profile, IsTheSameByChunk) {
   const auto event = profiled(asked("16M", "ring"));
   const auto chunk = profiled(asked("16M", "ring", "chunk"));
@@ -125,7 +126,7 @@ TEST(Profile, IsTheSameByChunk) {
   EXPECT_NEAR(term(*event, "latency"), term(*chunk, "latency"), 0.05);
 }
 
-TEST(Profile, FlowHasLinksAndSaysWhyThereIsNoPath) {
+TEST(Profile, FlowFidelityHasLinksButNoPath) {
   const auto profile = profiled(asked("16M", "ring", "flow"));
   ASSERT_TRUE(profile) << profile.error().message;
   EXPECT_FALSE(profile->links.empty());

@@ -6,7 +6,8 @@
 
 namespace ringside {
 
-/// A small record: one host of two GPUs, measured at two sizes; a system of quality C, and one without a description.
+/// Writes a small record: one host of two GPUs, measured at two sizes; a system of quality C, and one without a
+/// description.
 inline void write_published(const std::filesystem::path& folder,
                             const std::string& more_rows = "") {
   std::filesystem::create_directories(folder / "machines");

@@ -1,5 +1,5 @@
-// The same job on real ranks and simulated: the same calls in the same order, each made of the same primitives on the same
-// channels. Only the times are others.
+// Compares the same job on real ranks and simulated: the same calls in the same order, each with the same primitives
+// on the same channels. Only the times differ.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -49,8 +49,9 @@ std::string call_text(std::vector<TraceEvent> events) {
   return text;
 }
 
-/// Calls by rank of the job, in the order in which they began, each with the members of its group.
-/// rank_of  of an event
+/// Returns the calls by rank of the job, in the order in which they began, each with the members of its group.
+///
+/// rank_of  returns the rank of an event
 template <typename RankOf>
 JobWords words_of(const TraceFile& file, const RankOf& rank_of) {
   std::map<std::tuple<int, std::uint32_t, std::uint32_t>, std::vector<TraceEvent>> calls;
@@ -68,14 +69,15 @@ JobWords words_of(const TraceFile& file, const RankOf& rank_of) {
   return words;
 }
 
-/// How every call is made.
+/// The way in which every call is made.
 struct Way {
   Algorithm algorithm = Algorithm::Ring;
   Protocol protocol = Protocol::Simple;
   int channels = 1;
 };
 
-/// The global rank: traces have the place in the communicator, whose number gives its family and its first rank.
+/// Returns the global rank: traces have the rank in the communicator, whose number gives its family and its first
+/// rank.
 int job_rank(const hangs::Program& program, const TraceEvent& event) {
   if (event.communicator == 0) return event.rank;
   const auto number = static_cast<std::size_t>(event.communicator - 1);
@@ -91,7 +93,7 @@ JobWords on_real_ranks(const hangs::Program& program, const Way& way) {
   ringside::JobOptions options;
   options.local_ranks = kRanks;
   options.trace_path = path;
-  options.communicator.wishes = {
+  options.communicator.settings = {
       .algorithm = way.algorithm, .protocol = way.protocol, .nchannels = way.channels};
   const auto status = ringside::run_job(
       options, [&](JobRank& rank) { return run_program(rank, program, 1 << 20); });
@@ -105,7 +107,7 @@ JobWords on_real_ranks(const hangs::Program& program, const Way& way) {
   return words;
 }
 
-/// The primitives of a call on each of its ranks, simulated on one host of as many GPUs.
+/// Returns the primitives of a call on each of its ranks, simulated on one host with as many GPUs.
 std::vector<std::string> simulated(const hangs::Step& step, int ranks, const Way& way) {
   SimQuestion question;
   // A tree of real ranks has each of them as a node; within a host NCCL's is a chain.
@@ -145,7 +147,7 @@ std::vector<std::string> simulated(const hangs::Step& step, int ranks, const Way
   return words;
 }
 
-/// The calls as the player plays them, each as it is simulated.
+/// Returns the calls as the player plays them, each with its simulated primitives.
 JobWords in_simulated_time(const hangs::Program& program, const Way& way) {
   const hangs::Play play = hangs::play(program, {}, 1, {.call = {}, .is_even = true});
   EXPECT_FALSE(play.is_hung());
@@ -175,13 +177,13 @@ hangs::Program program_of(const std::string& head, const std::string& steps) {
   return hangs::make_program(scenario->outline);
 }
 
-/// For an exchange the steps alone: simulated ranks send short messages by LL, as NCCL does, real ones by the given
-/// protocol.
+/// For an exchange, only the steps are compared: simulated ranks send short messages with LL, as NCCL does, real ones
+/// with the given protocol.
 std::string compared_part(const std::string& call) {
   return call.starts_with("all_to_all ") ? call.substr(call.find(" | ")) : call;
 }
 
-/// calls  that each rank makes
+/// calls  the number of calls that each rank makes
 void expect_same(const hangs::Program& program, std::size_t calls, const Way& way) {
   SCOPED_TRACE(fmt::format("{} {}, {} channels", to_string(way.algorithm), to_string(way.protocol),
                            way.channels));
@@ -227,8 +229,8 @@ TEST(RealAndSimulated, InLinesOfFlags) {
   }
 }
 
-// Reductions alone, which have trees. Chunks of a tree's lines are as large as the network between its nodes wants them, not
-// the same for processes of one host: what fits one chunk of either.
+// Only reductions, which have trees. The chunks of a tree's lines are as large as the network between its nodes
+// requires, which differs from processes of one host: the sizes fit one chunk of either.
 TEST(RealAndSimulated, AsTrees) {
   const auto program = [](int first, int second) {
     return program_of("ranks: 8", fmt::format("- all_reduce: {{on: world, count: {}}}\n"
@@ -251,7 +253,7 @@ TEST(RealAndSimulated, OverASwitchThatReduces) {
     expect_same(program, 6, {Algorithm::Nvls, Protocol::Simple, channels});
 }
 
-TEST(RealAndSimulated, ToEverybody) {
+TEST(RealAndSimulated, AllToAll) {
   const hangs::Program program = program_of("ranks: 8", "- all_to_all: {on: world, count: 4096}\n");
   for (const int channels : {1, 2})
     expect_same(program, 2, {Algorithm::Ring, Protocol::Simple, channels});

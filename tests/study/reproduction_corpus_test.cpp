@@ -11,7 +11,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Dumps of real jobs: of all that hang, nine of ten are replayed with the same verdict; those that are refused count as well.
+// Dumps of real jobs: of all that hang, nine of ten are replayed with the same verdict; refused ones count as
+// failures.
 TEST(ReproductionCorpus, RealDumpsHangAgain) {
   int hangs = 0;
   int tried = 0;

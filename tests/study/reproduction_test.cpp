@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using hangs::FaultClass;
 using testing::HasSubstr;
 
-/// The files of a made-up hang, for as long as it lives.
+/// The files of a generated hang, removed with the object.
 class MadeHang {
  public:
   MadeHang(FaultClass kind, std::uint64_t seed)
@@ -69,9 +69,9 @@ INSTANTIATE_TEST_SUITE_P(Classes, Reproduction,
                                          FaultClass::NetworkStall),
                          [](const auto& kind) { return std::string(to_string(kind.param)); });
 
-// Sends and receives that began together begin together again, or a ring of them would stand from the start; and both ends
-// of each are found where the recorders have lost the beginning.
-TEST(ReproductionSets, ARingOfCoalescedSetsHangsAsItDid) {
+// Sends and receives that began together begin together again; otherwise a ring of them would hang from the start.
+// Both ends of each are found although the recorders have lost the beginning.
+TEST(ReproductionSets, ARingOfCoalescedSetsHangsAgain) {
   for (const auto& [iterations, call] : {std::pair{6, 9}, std::pair{600, 2001}}) {
     const auto scenario = parse_scenario(
         fmt::format("ringside: scenario/1\nname: ring\nranks: 8\niterations: {}\ngroups: {{ring: "
@@ -90,7 +90,8 @@ TEST(ReproductionSets, ARingOfCoalescedSetsHangsAsItDid) {
     ASSERT_TRUE(evidence) << evidence.error().message;
     const auto reproduced = reproduction_of(*evidence);
     ASSERT_TRUE(reproduced) << reproduced.error().message;
-    EXPECT_LT(reproduced->scenario.outline.steps.size(), 1000U);  // what all made is cut off
+    EXPECT_LT(reproduced->scenario.outline.steps.size(),
+              1000U);  // the calls that all ranks made are cut off
     const auto again = parse_scenario(to_yaml(reproduced->scenario), "reproduced");
     ASSERT_TRUE(again) << again.error().message;
     const auto outcome = run_scenario({.scenario = *again});
@@ -101,7 +102,8 @@ TEST(ReproductionSets, ARingOfCoalescedSetsHangsAsItDid) {
   }
 }
 
-/// The verdicts on what a simulated scenario leaves and on its replay: `p2p_unmatched 1`; and how many steps the replay has.
+/// The verdicts on the evidence of a simulated scenario and on its replay, e.g. `p2p_unmatched 1`, and the number of
+/// the replay's steps.
 struct Replayed {
   std::string original = {}, again = {};
   std::size_t steps = 0;
@@ -131,7 +133,7 @@ Replayed replay_of(const std::string& text) {
 }
 
 // Calls that all made at once are one step, so that a rank's different calls are distinguished from its earlier ones.
-TEST(ReproductionSets, WhatAllBeganTogetherIsOneStep) {
+TEST(ReproductionSets, CallsThatAllRanksBeganTogetherAreOneStep) {
   const Replayed two = replay_of(
       "ranks: 2\niterations: 20\nsteps: [send_recv: {on: world, count: 400}, all_reduce: {on: "
       "world, "
@@ -147,7 +149,7 @@ TEST(ReproductionSets, WhatAllBeganTogetherIsOneStep) {
   EXPECT_EQ(pairs.again, pairs.original);
 }
 
-// Its log has calls, its dump is not there: killed it is again.
+// Its log has calls but its dump is missing: the replay kills it again.
 TEST(ReproductionSets, ARankThatDiedInARingDiesAgain) {
   const Replayed replayed = replay_of(
       "ranks: 4\niterations: 20\nsteps: [send_recv: {on: world, count: 400}, all_reduce: {on: "
@@ -157,7 +159,7 @@ TEST(ReproductionSets, ARankThatDiedInARingDiesAgain) {
   EXPECT_EQ(replayed.again, replayed.original);
 }
 
-// Places in groups are given for all groups of a name, so groups of other lengths have another.
+// Ranks within groups are given for all groups of a name, so groups of other lengths have another name.
 TEST(ReproductionSets, GroupsOfSeveralLengthsAreReadBack) {
   const Replayed replayed = replay_of(
       "ranks: 5\niterations: 3\ngroups: {a: [0-2, 3-4]}\nsteps: [send_recv: {on: a, count: 300}, "
@@ -166,7 +168,7 @@ TEST(ReproductionSets, GroupsOfSeveralLengthsAreReadBack) {
   EXPECT_EQ(replayed.again, replayed.original);
 }
 
-TEST(ReproductionErrors, WhatDoesNotHangIsNotReplayed) {
+TEST(ReproductionErrors, RefusesJobsThatDoNotHang) {
   const MadeHang made(FaultClass::NotAHang, 1);
   const auto evidence = made.examine();
   ASSERT_TRUE(evidence);
@@ -185,7 +187,7 @@ TEST(ReproductionErrors, LogsAloneHaveNoCalls) {
   fs::remove(path);
 }
 
-/// A dump as of a recorder that omits peers, and which calls are done.
+/// Returns a dump as a recorder writes it that omits peers and which calls are complete.
 std::string dump_without_peers(const std::string& ops) {
   std::string entries;
   int number = 0;
@@ -206,7 +208,7 @@ std::string dump_without_peers(const std::string& ops) {
          entries + "]}";
 }
 
-// In a group of two there is only one peer; and a receive's size is that of its output.
+// A group of two has only one peer, and a receive's size is that of its output.
 TEST(Reproduction, InGroupsOfTwoThePeerIsCertain) {
   const fs::path folder = testing::TempDir() + "reproduction_of_two_" + std::to_string(::getpid());
   fs::create_directories(folder);
@@ -220,7 +222,7 @@ TEST(Reproduction, InGroupsOfTwoThePeerIsCertain) {
   const auto& steps = reproduced->scenario.outline.steps;
   const auto transfers =
       std::ranges::count(steps, hangs::OutlineStep::Kind::Transfer, &hangs::OutlineStep::kind);
-  EXPECT_EQ(transfers, 6);  // four that both ends made, and a receive of each without its send
+  EXPECT_EQ(transfers, 6);  // four that both ends made, and one receive of each without its send
   for (const auto& step : steps) {
     if (step.kind == hangs::OutlineStep::Kind::Transfer) {
       EXPECT_EQ(step.count, 64);
@@ -231,7 +233,7 @@ TEST(Reproduction, InGroupsOfTwoThePeerIsCertain) {
   EXPECT_TRUE(outcome->unmet.empty());
 }
 
-// Of long histories the last calls are kept.
+// The last calls of long histories are kept.
 TEST(ReproductionErrors, AsManyCallsAreKeptAsAreAskedFor) {
   const MadeHang made(FaultClass::MissingRank, 2);
   const auto evidence = made.examine();

@@ -33,14 +33,14 @@ TEST(Simulation, ACallHasItsTimeAndTheLinkThatLimitsIt) {
   ASSERT_TRUE(row) << row.error().message;
   EXPECT_GT(row->busbw.value, 0);
   EXPECT_LE(in_gbs(row->busbw), 8 * 48.0);
-  // Of an all-reduce among 16 ranks busbw is 2 x 15 / 16 of algbw.
+  // For an all-reduce among 16 ranks, busbw is 2 x 15 / 16 of algbw.
   EXPECT_DOUBLE_EQ(row->busbw.value, row->algbw.value * 1.875);
   ASSERT_TRUE(row->busiest);
   EXPECT_GT(row->busy_share(), 0);
   EXPECT_LE(row->busy_share(), 1);
 }
 
-// NCCL's sockets know no GPUDirect: what leaves a GPU passes its CPU.
+// NCCL's sockets do not use GPUDirect: data that leave a GPU pass its CPU.
 TEST(Simulation, SocketsGoThroughTheHostsMemory) {
   SimQuestion question = on_two_dgx_h100("all_reduce", "4M");
   question.net = "tcp";
@@ -51,7 +51,7 @@ TEST(Simulation, SocketsGoThroughTheHostsMemory) {
   EXPECT_THAT(refusal(question), HasSubstr("GPUDirect RDMA with --net tcp"));
 }
 
-// NCCL_P2P_LL_THRESHOLD; connections to other hosts have no buffers for LL.
+// NCCL_P2P_LL_THRESHOLD allows LL; connections to other hosts have no buffers for it.
 TEST(Simulation, SmallExchangesWithinAHostAreByLl) {
   const auto protocol = [](int nodes, const char* size) {
     SimQuestion question = on_two_dgx_h100("all_to_all", size);
@@ -85,8 +85,8 @@ TEST(Simulation, CallsOfALoopOverlapAlongAChain) {
   EXPECT_EQ(simulated("all_reduce", "8K", true).overlap, Seconds{});
 }
 
-// How far NCCL's own model is off is not how far the simulation is.
-TEST(Simulation, TheModelHasAnErrorOfItsOwn) {
+// The error of NCCL's own model is not the error of the simulation.
+TEST(Simulation, TheModelHasItsOwnError) {
   SimQuestion question = on_two_dgx_h100("all_reduce", "4M");
   const auto error_of = [](const SimQuestion& asked) {
     const SimPlan plan = plan_simulation(asked).value();
@@ -119,7 +119,7 @@ TEST(Simulation, AskedChannelsAreTaken) {
   EXPECT_THAT(refusal(question), HasSubstr("--channels 1000: this job has "));
 }
 
-TEST(Simulation, WhatCannotBeSimulatedIsRefused) {
+TEST(Simulation, RefusesUnsupportedRequests) {
   EXPECT_THAT(refusal(on_two_dgx_h100("send", "1M")), HasSubstr("simulate send_recv"));
   SimQuestion traced = on_two_dgx_h100("all_reduce", "1M:4M");
   traced.trace = "/tmp/never.rtrace";
@@ -140,7 +140,7 @@ TEST(Simulation, TheBestRowHasTheMostBusbwAndItsLimitIsNamed) {
   rows[1].result.time = Seconds{4};
   rows[1].result.busiest = Seconds{1};
   EXPECT_EQ(limit_of(rows[1]), "not known");
-  // 512 KiB take 524 us at 1 GB/s: a step of 1 ms is no ten times as long, one of 6 ms is.
+  // 512 KiB take 524 us at 1 GB/s: a step of 1 ms is not ten times as long, one of 6 ms is.
   rows[1].busiest = SimLink{{1e9}, "a wire"};
   rows[1].call.bytes = Bytes{16 << 20};
   rows[1].call.tuned.choice.chunk = Bytes{512 << 10};

@@ -58,9 +58,9 @@ TEST(SweepFile, EveryKeyIsRead) {
 
 struct Refused {
   const char* name;
-  const char* from;  ///< of kWhole
+  const char* from;  ///< text of kWhole that is replaced
   const char* to;
-  const char* place;  ///< that the message opens with
+  const char* place;  ///< the place with which the message begins
   const char* says;
 };
 

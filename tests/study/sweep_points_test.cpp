@@ -39,7 +39,7 @@ TEST(SweepPoints, AreTheGridWithTheLastSettingFastest) {
 }
 
 // Prices, names and notes may change after the points are done; the inputs of their results may not.
-TEST(SweepPoints, AKeyIsOfWhatTheResultDependsOnAlone) {
+TEST(SweepPoints, AKeyContainsOnlyInputsOfTheResult) {
   const auto first_key = [](const std::string& text, const SweepMethod& method = {}) {
     const auto points = points_of(sweep_of(text), method);
     EXPECT_TRUE(points) << points.error().message;
@@ -71,13 +71,13 @@ TEST(SweepPoints, ANarrowNetworkExposesMore) {
   EXPECT_EQ(slow.compute, fast.compute);
   EXPECT_EQ(slow.ranks, 16);
   EXPECT_EQ(slow.hosts, 2);
-  EXPECT_EQ(slow.tokens, 16 * 512);  // a GPU takes one sequence
+  EXPECT_EQ(slow.tokens, 16 * 512);  // each GPU has one sequence
   EXPECT_THAT(slow.limit, HasSubstr("all_reduce of data (16 ranks on 2 hosts"));
   EXPECT_GT(slow.call_error_percent, 1);
   EXPECT_LT(slow.call_error_percent, 100);
 }
 
-TEST(SweepPoints, WhatCannotBeIsRefusedWithItsReason) {
+TEST(SweepPoints, RefusesImpossiblePointsAndNamesTheReason) {
   const Sweep sweep = sweep_of(R"(clusters: {one: {on: dgx-h100, nodes: 1}}
 workloads: {8B: {ddp: {model: llama3-8b, gpu: h100, efficiency: 0.5, check_memory: no, data: 16}}}
 )");
@@ -91,7 +91,7 @@ workloads: {8B: {ddp: {model: llama3-8b, gpu: h100, efficiency: 0.5, check_memor
 // A rack of NVLink: 16 of its hosts are one node, and tensor parallel groups of 8 run on two of them. Of 2.30, since 2.31
 // takes the trees of two domains for as slow as their NICs, and chooses what the simulator finds slower: most of the step.
 // By 2.30: from 2.31 on a group of one GPU a host in a rack takes fewer NICs, and its calls hide what this is about.
-TEST(SweepPoints, GroupsMayStandOnPartsOfAnNvlinkDomain) {
+TEST(SweepPoints, GroupsMayUsePartsOfAnNvlinkDomain) {
   const Sweep sweep = sweep_of(R"(clusters:
   rack: {on: gb200-nvl72, set: {nvl_domain: 16, nccl: 2.30}}
   hosts: {on: gb200-nvl72, set: {nvl_domain: 1, nccl: 2.30}}
@@ -109,7 +109,7 @@ workloads: {8B: {megatron: {model: llama3-8b, sequence: 512, gpu: gb200, efficie
   EXPECT_GT(hosts.exposed / rack.exposed, 1.5);
 }
 
-// 128 ranks fill one rack of 72 and a part of another, so they take 16 hosts of each of two.
+// 128 ranks fill one rack of 72 and a part of another, so they use 16 hosts in each of two.
 TEST(SweepPoints, RanksThatDoNotFillNvlinkDomainsAreSharedOutEvenly) {
   const Sweep sweep = sweep_of(R"(clusters:
   shared: {on: gb200-nvl72, set: {nvl_domain: 16}}
@@ -177,7 +177,7 @@ TEST(SweepReport, NamesTheBestAndWhetherItIsTold) {
     }
     rows.push_back(std::move(row));
   }
-  // The last takes 3 s, and the other cluster's best one 8 s, each give or take 0.5 s.
+  // The last one takes 3 s, and the best one of the other cluster 8 s, both with an error of 0.5 s.
   const SweepReport report = make_sweep_report(sweep, rows, {});
   EXPECT_EQ(report.done, 7U);
   ASSERT_EQ(report.workloads.size(), 1U);
@@ -191,7 +191,7 @@ TEST(SweepReport, NamesTheBestAndWhetherItIsTold) {
   EXPECT_FALSE(make_sweep_report(sweep, rows, {}).workloads[0].fastest->is_beyond_error);
 }
 
-/// Two clusters at one time and two prices, or at two times and one price.
+/// Returns rows for two clusters with one time and two prices, or with two times and one price.
 std::vector<SweepRow> rows_of(const Sweep& sweep, std::vector<double> exposed_s) {
   const auto points = points_of(sweep, {});
   EXPECT_TRUE(points);
@@ -224,7 +224,7 @@ TEST(SweepReport, ADearerPriceForTheSameTimeIsBeyondTheErrorBars) {
   EXPECT_EQ(report.cluster_name(report.rows[cheapest.row]), "cheap");
   EXPECT_TRUE(cheapest.is_beyond_error);
   EXPECT_FALSE(report.workloads[0].fastest->is_beyond_error);
-  // Of two times the errors of the communication are independent: hypot(0.1, 0.15) s.
+  // The errors of two communication times are independent: hypot(0.1, 0.15) s.
   const SweepReport near = make_sweep_report(sweep, rows_of(sweep, {1, 1.5}), {});
   EXPECT_TRUE(near.workloads[0].fastest->is_beyond_error);
   const SweepReport nearer = make_sweep_report(sweep, rows_of(sweep, {1, 1.1}), {});
@@ -269,7 +269,7 @@ vary: ['on=dgx-h100,h200,nowhere', 'layout=auto']
   ASSERT_TRUE(points) << points.error().message;
   std::map<std::string, int> layouts;
   for (const SweepPoint& point : *points) ++layouts[point.settings[0].second];
-  EXPECT_GT(layouts["h200"], layouts["dgx-h100"]);  // 141 GB take more of them than 80
+  EXPECT_GT(layouts["h200"], layouts["dgx-h100"]);  // 141 GB allow more layouts than 80
   EXPECT_EQ(layouts["nowhere"], 1);
   const PointResult none = run_point(sweep, points->back(), {});
   EXPECT_EQ(none.end, PointResult::End::Refused);

@@ -15,11 +15,11 @@ namespace {
 /// The result of `ringside hang --verify` compared with verdicts on labelled dumps.
 struct Verified {
   int cases = 0;
-  int right = 0;      ///< verdicts, with --verify and without: it changes none
-  int likeliest = 0;  ///< looked at: the culprits of the likeliest fault are acceptable
+  int right = 0;      ///< verdicts with --verify and without it, which it must not change
+  int likeliest = 0;  ///< cases in which the culprits of the likeliest fault are acceptable
   int looked_at = 0;
   int agrees = 0, agrees_rightly = 0;
-  int differs = 0, differs_rightly = 0;  ///< and the verdict is wrong
+  int differs = 0, differs_rightly = 0;  ///< rightly: the verdict is wrong
 };
 
 Verified verify(const std::string& set) {
@@ -58,7 +58,7 @@ Verified verify(const std::string& set) {
   return all;
 }
 
-TEST(SynthesisCorpus, SupportsWhatIsRight) {
+TEST(SynthesisCorpus, SupportsTheRightVerdicts) {
   const Verified clusters = verify("fr");
   EXPECT_EQ(clusters.right, clusters.cases);
   EXPECT_EQ(clusters.differs, 0);

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The hypotheses on the evidence of a scenario of `steps` and a fault.
+/// Returns the hypotheses on the evidence of a scenario of `steps` and a fault.
 std::vector<Hypothesis> tried(const std::string& fault) {
   const auto scenario = parse_scenario(
       "ringside: scenario/1\nname: s\nparallel: {tensor: 4, data: 2}\niterations: 4\nsteps:\n"
@@ -58,7 +58,7 @@ TEST(Synthesis, TheFaultThatWasPlayedFitsBest) {
     double sum = 0;
     for (const Hypothesis& hypothesis : all) sum += hypothesis.likelihood;
     EXPECT_LE(sum, 1 + 1e-9);
-    EXPECT_GT(sum, 0.6);  // the others are less likely each
+    EXPECT_GT(sum, 0.6);  // each of the others is less likely
     // No other rank's fault, and no broken link, would leave the same evidence; except for a skipped call: the other
     // rank of its group of two might have made one more.
     if (one.kind == hang::Kind::DivergedControlFlow) continue;
@@ -68,7 +68,7 @@ TEST(Synthesis, TheFaultThatWasPlayedFitsBest) {
   }
 }
 
-TEST(Synthesis, SaysWhatItThinksOfAVerdict) {
+TEST(Synthesis, RatesAVerdict) {
   hang::Explanation verdict;
   verdict.culprits = {3};
   const auto with = [](std::vector<int> culprits, double likelihood) {
@@ -87,15 +87,15 @@ TEST(Synthesis, SaysWhatItThinksOfAVerdict) {
   EXPECT_EQ(support_of(verdict, {with({4}, 0.9)}), Support::Undecided);
 }
 
-TEST(Synthesis, WhatNobodyStraysFromIsTheNetworks) {
+TEST(Synthesis, AStalledLinkHasNoCulprit) {
   const auto all = tried("stall_link: {from: 0, to: 1, on: tensor}");
   ASSERT_FALSE(all.empty());
   EXPECT_EQ(all.front().kind, hang::Kind::NetworkStall);
   EXPECT_TRUE(all.front().culprits.empty());
 }
 
-// Made-up hangs: synthesis names the right culprits about as often as the rules do. RINGSIDE_CASES=1000 measures
-// more.
+// Generated hangs: synthesis names the right culprits about as often as the rules do. RINGSIDE_CASES=1000 measures
+// more of them.
 TEST(Synthesis, IsRightAboutAsOftenAsTheRules) {
   const char* const wanted = std::getenv("RINGSIDE_CASES");
   const int cases = wanted == nullptr ? 52 : std::atoi(wanted);

@@ -17,7 +17,7 @@ AskedJob job_on(const std::string& on, int nodes) {
   return *std::move(asked);
 }
 
-TEST(TopoFacts, NodesThatAreAlikeAreOneKind) {
+TEST(TopoFacts, EqualNodesAreOneKind) {
   const AskedJob asked = job_on("dgx-h100:2,dgx-a100:1", 1);
   const TopoFacts facts = topo_facts(asked.job);
   ASSERT_THAT(facts.kinds, SizeIs(2));

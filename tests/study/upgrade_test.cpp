@@ -20,7 +20,7 @@ UpgradeQuestion on_h100(const char* from, const char* to, const char* collective
 }
 
 // The reported settings are correct: with them the later release chooses as the earlier one did.
-TEST(Upgrade, WhatBringsTheOldChoiceBackReallyDoes) {
+TEST(Upgrade, TheSuggestedSettingRestoresTheOldChoice) {
   UpgradeQuestion question = on_h100("2.18", "2.19");
   question.calls.sizes = "128K:4M:2";
   const auto upgrade = explain_upgrade(question);
@@ -44,8 +44,8 @@ TEST(Upgrade, WhatBringsTheOldChoiceBackReallyDoes) {
   EXPECT_GT(checked, 0);
 }
 
-// 256 KiB .. 1 MiB go from Tree to NVLSTree: 2.19 prices NVLS otherwise (docs/lab/upgrades.md).
-TEST(Upgrade, SizesThatChangeAlikeAreOneRow) {
+// 256 KiB .. 1 MiB change from Tree to NVLSTree: 2.19 prices NVLS differently (docs/lab/upgrades.md).
+TEST(Upgrade, SizesWithTheSameChangeAreOneRow) {
   const auto upgrade = explain_upgrade(on_h100("2.18", "2.19"));
   ASSERT_TRUE(upgrade);
   const std::vector<UpgradeStretch>& rows = upgrade->collectives.front().stretches;
@@ -75,7 +75,7 @@ TEST(Upgrade, GraphsThatDifferAreToldWithTheVariableThatKeepsThem) {
   EXPECT_THAT(ring->undo.set, ElementsAre("NCCL_CROSS_NIC=0"));
 }
 
-// From 2.20 on odd rings run against the even ones: each enters by the NIC that the other leaves by.
+// From 2.20 on, odd rings run against the even ones: each enters by the NIC by which the other leaves.
 TEST(Upgrade, NicsOfRingsAreLaid) {
   const auto upgrade = explain_upgrade(on_h100("2.19", "2.20"));
   ASSERT_TRUE(upgrade);
@@ -86,7 +86,7 @@ TEST(Upgrade, NicsOfRingsAreLaid) {
   EXPECT_THAT(nics->undo.set, ElementsAre("NCCL_CROSS_NIC=0"));
 }
 
-// A channel of 1.2 GB/s: no faster than PCI 3.0 x16. NCCL_NTHREADS=256 holds for trees as well.
+// A channel of 1.2 GB/s is no faster than PCI 3.0 x16. NCCL_NTHREADS=256 applies to trees as well.
 TEST(Upgrade, ThreadsOfAnAlgorithmAreLaid) {
   UpgradeQuestion question = on_h100("2.30", "2.31");
   question.job.on = "2x-rtx-4090";
@@ -113,7 +113,7 @@ TEST(Upgrade, OneReleaseTwiceAndUnknownOnesAreErrors) {
 }
 
 // The page shows the changes without settings: this process's variables are ignored.
-TEST(Upgrade, RowsOfThePageAreOfNothingSet) {
+TEST(Upgrade, RowsOfThePageUseNoSettings) {
   ::setenv("NCCL_ALGO", "Ring", 1);
   const auto rows = upgrade_rows({"2.18", "2.19"}, "one-gpu-one-nic");
   const auto of_blackwell = upgrade_rows({"2.18", "2.19"}, "dgx-b200");

@@ -28,7 +28,7 @@ class ValidationTest : public testing::Test {
       ("published_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
 };
 
-TEST_F(ValidationTest, ScoresWhatIsDescribedAndSaysWhatIsLeftOut) {
+TEST_F(ValidationTest, ScoresDescribedRowsAndNamesSkippedOnes) {
   const auto validation = validate(question());
   ASSERT_TRUE(validation) << validation.error().message;
   ASSERT_EQ(validation->rows.size(), 2U);
@@ -124,7 +124,7 @@ TEST_F(ValidationTest, BadTablesNameTheLineAndTheColumn) {
   EXPECT_EQ(validate(question()).error().code, ErrorCode::NotFound);
 }
 
-TEST_F(ValidationTest, WithoutARowItSaysWhatAMachineIsCalled) {
+TEST_F(ValidationTest, WithoutARowItNamesTheMachines) {
   ValidationQuestion nothing = question();
   nothing.machines = "/nowhere";
   EXPECT_THAT(validate(nothing).error().help, HasSubstr("SYSTEM.yaml"));

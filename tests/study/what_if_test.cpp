@@ -33,7 +33,7 @@ std::string refusal(const std::vector<std::string>& vary) {
   return planned->size() > 1 ? (*planned)[1].refusal : "accepted";
 }
 
-/// The settings of the base and each variant.
+/// Returns the rows of the base and of each variant.
 std::vector<SimRow> rows_of(const SimQuestion& question, const std::vector<std::string>& vary,
                             std::optional<int> drop_rail = {}) {
   std::vector<SimRow> rows;
@@ -78,7 +78,7 @@ TEST(WhatIf, EachKeyChangesTheAnswer) {
     if (vary == "NCCL_ALGO=Tree" || vary == "nccl=2.19")
       question.algorithm = question.protocol = "";
     if (vary == "nccl=2.19") question.calls.sizes = "1M";
-    if (vary == "launch=threads") {  // the cost of a launch is hidden by a long call
+    if (vary == "launch=threads") {  // a long call hides the cost of a launch
       question.calls.sizes = "8";
       question.algorithm = question.protocol = "";
       question.job.nodes = 1;
@@ -137,7 +137,8 @@ TEST(WhatIf, ACommaWithinBracketsOrQuotesIsTheValuesOwn) {
   EXPECT_THAT(refusal({"nics=\"\",4"}), HasSubstr("is not KEY=VALUE"));
 }
 
-// There are only 8 NICs: the next variant is simulated nevertheless, and only a base ends the whole.
+// There are only 8 NICs: the next variant is simulated all the same, and only an error of the base ends the whole
+// study.
 TEST(WhatIf, AVariantThatCannotBeLeavesTheOthers) {
   const auto planned = plan_variants(*variants_of(base(), {"nics=16,4"}, {}));
   ASSERT_TRUE(planned) << planned.error().message;
@@ -153,8 +154,8 @@ TEST(WhatIf, AVariantThatCannotBeLeavesTheOthers) {
   EXPECT_FALSE(plan_variants(*variants_of(question, {"gdr=on"}, {})));
 }
 
-// A100 has no switches that reduce: the rest of the table is still valid.
-TEST(WhatIf, WhatNcclDoesNotDoIsARowThatSaysWhy) {
+// A100 systems have no switches that reduce: the rest of the table is still valid.
+TEST(WhatIf, UnsupportedVariantsAreRowsWithTheReason) {
   SimQuestion question = base();
   question.job.on = "dgx-a100";
   question.algorithm = question.protocol = "";

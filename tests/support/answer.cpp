@@ -10,9 +10,9 @@
 namespace ringside::oracle {
 namespace {
 
-/// What a golden file has and we do not compute.
+/// Removes members that a golden file has and we do not compute.
 Json without(Json object, std::initializer_list<const char*> keys) {
-  if (!object.is_object()) return object;  // of a release that has none
+  if (!object.is_object()) return object;  // from a release that has none
   for (const char* key : keys) object.erase(key);
   return object;
 }
@@ -48,7 +48,7 @@ Json golden_channels(const Json& golden) {
   for (const char* key : {"rankToNode", "rings", "trees", "treeDepth"}) json[key] = golden.at(key);
   for (const char* key : {"nvls", "collnet"}) {
     const Json part = golden.value(key, Json());
-    json[key] = part.is_null() ? part : without(part, {"nHeads"});  // the lists say how many
+    json[key] = part.is_null() ? part : without(part, {"nHeads"});  // the lists show the number
   }
   return json;
 }
@@ -68,7 +68,7 @@ Json golden_choices(const Json& golden) {
   return json;
 }
 
-/// The golden files carry some seven digits.
+/// The golden files have about seven digits.
 bool is_near(double golden, double ours) {
   return std::abs(golden - ours) <= 1e-5 * std::max(std::abs(golden), 1e-3);
 }

@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// An Environment that holds exactly what a test says.
+/// Returns an Environment with exactly the variables of the table.
 inline Environment environment_of(std::map<std::string, std::string> table) {
   return [table = std::move(table)](const char* name) -> std::optional<std::string> {
     const auto found = table.find(name);

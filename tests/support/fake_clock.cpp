@@ -13,7 +13,7 @@
 namespace ringside {
 namespace {
 
-/// What one thread has sent over loopback may reach the other's socket a moment after the call.
+/// Data that one thread has sent over loopback may reach the other's socket a moment after the call.
 constexpr int kInFlightMs = 5;
 
 }  // namespace
@@ -30,7 +30,7 @@ Clock::Time FakeClock::now() const noexcept {
 }
 
 int FakeClock::poll(std::span<pollfd> polled, Time until) {
-  // The kernel says at once what is there already.
+  // The kernel reports at once what is there already.
   const int ready = ::poll(polled.data(), polled.size(), 0);
   if (ready != 0) return ready;
   Sleeper self{polled, until, UniqueFd(::eventfd(0, EFD_CLOEXEC))};

@@ -24,13 +24,13 @@ class FakeClock final : public Clock {
   void thread_begins() noexcept override;
   void thread_ends() noexcept override;
 
-  /// Moves it manually.
+  /// Advances the clock by `time`.
   void advance(Nanoseconds time);
 
-  /// Returns when all other threads wait. The calling one attends.
+  /// Returns when all other threads wait. The calling thread is counted.
   void wait_for_others() { sleep(Nanoseconds{1}); }
 
-  /// Since it was made: what a test has waited.
+  /// Returns the time that has passed since the clock was made.
   [[nodiscard]] Nanoseconds elapsed() const { return now() - kBegin; }
 
  private:
@@ -47,7 +47,7 @@ class FakeClock final : public Clock {
   std::vector<Sleeper*> sleepers_;
 };
 
-/// Counts the calling thread while it lives: for a test's own thread that works concurrently.
+/// Counts the calling thread as long as the object lives: for a test's own thread that runs concurrently.
 class Attendance {
  public:
   explicit Attendance(Clock& clock) : clock_(clock) { clock_.thread_begins(); }
@@ -59,7 +59,7 @@ class Attendance {
   Clock& clock_;
 };
 
-/// std::async for what waits on the clock.
+/// std::async for code that waits on the clock.
 template <typename Body>
 auto async_on(Clock& clock, Body body) {
   clock.thread_begins();
@@ -72,8 +72,8 @@ auto async_on(Clock& clock, Body body) {
   });
 }
 
-/// std::barrier for threads that a clock counts: those who wait here do not keep time from passing, those who
-/// are let go do, before the last one has gone on.
+/// A std::barrier for threads that a clock counts: threads that wait here do not keep time from passing, and released
+/// threads do, before the last of them has continued.
 class ClockBarrier {
  public:
   ClockBarrier(Clock& clock, int threads) : clock_(clock), threads_(threads) {}

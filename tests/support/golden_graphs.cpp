@@ -18,7 +18,7 @@ PathType path_type(const Json& golden, const Json& name) {
   return static_cast<PathType>(found - names.begin());
 }
 
-/// Index of the GPU that is global rank `rank`.
+/// Returns the index of the GPU of global rank `rank`.
 int gpu_index(const Json& topo, const Json& rank) {
   const Json& gpus = topo["gpus"];
   const auto found =
@@ -54,7 +54,7 @@ Graph graph_with_channels(const Json& golden, const Json& topo, const Json& json
   return graph;
 }
 
-/// GB/s of one NVLink, by compute capability.
+/// Returns the rate of one NVLink in GB/s, by compute capability.
 float nvlink_gbs(int sm) {
   if (sm >= 100) return 40.1F;
   if (sm >= 90) return 20.6F;
@@ -62,8 +62,8 @@ float nvlink_gbs(int sm) {
   return sm >= 60 && sm < 70 ? 18 : 20;
 }
 
-/// Two for each NVLink's worth of the way to a GPU next to it, 2 without NVLink; across nodes one for
-/// each NIC or each 14 GB/s of them. The fewest over all peers.
+/// Returns the fewest channels over all peers: two for each NVLink's worth of the path to a directly connected GPU, 2
+/// without NVLink; across nodes one for each NIC or each 14 GB/s of them.
 int p2p_channels_per_peer(const Json& golden, const Json& topo) {
   const Json& types = topo["gpuGpu"]["type"];
   const Json& bandwidths = topo["gpuGpu"]["bw"];
@@ -108,8 +108,8 @@ NodeReport report_of(const Json& golden, std::size_t index) {
   return report;
 }
 
-/// Which system a node is like: hosts of several kinds follow each other, and the parts of a host
-/// that is split come again with each host.
+/// Returns the index of the system that a node is like: hosts of several kinds follow each other, and the parts of a
+/// split host recur with each host.
 std::size_t system_of(const Json& golden, int node) {
   const Json& systems = golden["systems"];
   const Json& hosts = golden["hosts"];

@@ -19,7 +19,7 @@ Case read_case(const Json& golden, std::string_view release) {
   for (const Json& run : golden["hosts"]) {
     const auto xml = run["xml"].get<std::string>();
     const int count = run["count"].get<int>();
-    // A domain is a run of its own there; here it is so many hosts of one run.
+    // There, a domain is a run of its own; here, it is so many hosts of one run.
     if (run["nvlDomain"].get<int>() != 0) result.hosts.hosts_per_nvl_domain = count;
     if (xml == previous) {
       result.hosts.runs.back().count += count;

@@ -8,18 +8,19 @@
 
 namespace ringside::oracle {
 
-/// What a golden file was computed for.
+/// The job that a golden file was computed for.
 struct Case {
   JobHosts hosts;
   TopologyParameters topology;
   ChannelParameters channels;
 };
 
-/// The hosts of a golden file, read from the topologies next to it; throws where that fails.
-/// release  whose answer is asked for, as load_release()
+/// Reads the hosts of a golden file from the topologies next to it; throws if that fails.
+///
+/// release  the release whose answer is wanted, as in load_release()
 Case read_case(const Json& golden, std::string_view release = kBaseRelease);
 
-/// Our own answer to it; throws where there is none.
+/// Computes our own answer; throws where there is none.
 Job solve(const Json& golden, std::string_view release = kBaseRelease);
 
 }  // namespace ringside::oracle

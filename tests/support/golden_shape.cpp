@@ -8,7 +8,7 @@
 namespace ringside::oracle {
 namespace {
 
-/// By name: older releases lack some, and number the others as they come.
+/// Compares names: older releases lack some types and number the others consecutively.
 PathType path_type(const std::string& name) {
   for (int i = 0; i <= static_cast<int>(PathType::Dis); ++i) {
     if (to_string(static_cast<PathType>(i)) == name) return static_cast<PathType>(i);
@@ -16,13 +16,14 @@ PathType path_type(const std::string& name) {
   throw std::runtime_error("unknown path type " + name);
 }
 
-/// What a release did not have is null, and is as before it came.
+/// A value that a release did not have is null, and keeps the default of the time before it was introduced.
 template <typename Value>
 Value value_or(const Json& json, Value missing) {
   return json.is_null() ? missing : json.get<Value>();
 }
 
-/// The channels before NVLS asked for more.
+/// Returns the number of channels before NVLS requires more.
+///
 /// source  docs/lab/agreement.md: NCCL 2.20 and 2.21 connect.cc, for a job without CollNet
 int collective_channels(const CommShape& shape) {
   const GraphSummary& ring = shape.graph(GraphId::Ring);
@@ -37,7 +38,7 @@ GraphSummary graph(const Json& golden, GraphId id, const char* key) {
   // Up to 2.21 there was one graph for both kinds of CollNet.
   if (golden.at("merged").at(key).is_null()) key = "collnetChain";
   const Json& merged = golden.at("merged").at(key);
-  // Its latency is not merged over the ranks: the tuner uses rank 0's own.
+  // The latency is not merged over the ranks: the tuner uses that of rank 0.
   const Json& own = golden.at("systems").at(0).at("search").at(key);
   GraphSummary summary;
   summary.id = id;
@@ -92,7 +93,7 @@ CommShape golden_shape(const Json& golden) {
   shape.has_collnet_chain = value_or(comm.at("collNetChainSupport"), 1) == 1;
   if (golden.contains("collnet")) {
     const Json& collnet = golden.at("collnet");
-    const Json& direct = collnet.at("directHeads");  // a list of its own from 2.20 on
+    const Json& direct = collnet.at("directHeads");  // a separate list from 2.20 on
     shape.collnet_heads = static_cast<int>((direct.empty() ? collnet.at("heads") : direct).size());
     shape.collnet_depth = shape.nranks > shape.nnodes ? 2 : 1;
   }

@@ -5,7 +5,7 @@
 
 namespace ringside::oracle {
 
-/// The job of a golden file as the tuner of rank 0 sees it. The test fails (throws) where a field is
+/// Returns the job of a golden file as the tuner of rank 0 sees it. Throws, so that the test fails, if a field is
 /// missing.
 CommShape golden_shape(const Json& golden);
 

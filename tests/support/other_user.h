@@ -4,7 +4,8 @@
 
 namespace ringside {
 
-/// While it lives, the process has no right to read what is forbidden: tests may run as root, who has.
+/// Removes the process's right to read what is forbidden to it, as long as the object lives: tests may run as root,
+/// who has that right.
 class OtherUser {
  public:
   OtherUser() {

@@ -113,7 +113,7 @@ Json rank_lists_json(const std::vector<std::vector<Rank>>& lists) {
   return all;
 }
 
-/// By tree, by rank: its parent and its children.
+/// Returns each rank's parent and children, by tree and by rank.
 Json trees_json(const std::vector<std::vector<Channels::TreePlace>>& trees) {
   Json all = Json::array();
   for (const auto& tree : trees) {
@@ -156,7 +156,7 @@ Json channels_json(const Job& job) {
   return json;
 }
 
-/// Whether the golden file lists the pair: not one that 2.31 refuses and still prices.
+/// Returns whether the golden file lists the pair: it omits a pair that 2.31 refuses and still prices.
 bool is_listed(const Cost& cost) {
   const bool is_refused = cost.obstacle == Obstacle::UnsafeLl128 ||
                           cost.obstacle == Obstacle::Algorithm ||
@@ -164,7 +164,7 @@ bool is_listed(const Cost& cost) {
   return cost.bandwidth_gbs > 0 && !is_refused;
 }
 
-/// [LL, LL128, Simple]: null where it is not to be used.
+/// Returns [LL, LL128, Simple]; null for a protocol that must not be used.
 Json costs_json(const CostTable& table, Collective collective, Algorithm algorithm) {
   Json list = Json::array();
   for (int p = 0; p < kProtocols; ++p) {
@@ -187,7 +187,7 @@ Json choice_json(const Tuner& tuner, Collective collective, Bytes bytes) {
            {"timeUs", chosen->prediction.time_us},
            {"channelsUsed", chosen->channels.nchannels()},
            {"chunkBytes", chosen->chunk.value}};
-  // One rank, or less than an element for each: there is nothing to cut.
+  // With one rank, or less than an element for each, there is nothing to divide.
   const auto nranks = static_cast<std::uint64_t>(tuner.shape().nranks);
   const std::uint64_t least = collective == Collective::AllGather       ? nranks
                               : collective == Collective::ReduceScatter ? 4 * nranks

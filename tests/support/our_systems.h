@@ -5,10 +5,10 @@
 
 namespace ringside::oracle {
 
-/// One kind of node after paths and trimming, as `systems[].topo`.
+/// Returns one kind of node after paths and trimming, in the form of `systems[].topo`.
 Json topo_of(const System& system);
 
-/// How a graph names a network device: by number, and within an NVLink domain by host and number.
+/// Returns the name of a network device in a graph: a number, and within an NVLink domain the host and a number.
 Json net_name(const System& system, int net);
 
 }  // namespace ringside::oracle

@@ -40,7 +40,7 @@ std::string replaced(const std::string& text, const char* what, const char* with
 
 std::string as_it_is(const std::string& text) { return text; }
 
-// What people cut of NCCL's prefix, `host:pid:tid [n] file:line`.
+// Removes what people cut of NCCL's prefix, `host:pid:tid [n] file:line`.
 std::string without_process(const std::string& text) {
   return replaced(text, R"([A-Za-z0-9._-]+:\d+:\d+( \[\d+\])? )", "");
 }
@@ -57,7 +57,7 @@ std::string with_process_redacted(const std::string& text) {
   return replaced(text, R"(([A-Za-z0-9._-]+):(\d+):(\d+)( \[\d+\])?(?= ))", "host:XXXX:XXXX$4");
 }
 
-/// PyTorch's logger header and a launcher's label.
+/// Removes PyTorch's logger header and a launcher's label.
 std::string without_logger(const std::string& text) {
   static const std::regex kTorch(R"(\[[IWEF][0-9]* ?[0-9:.]* ?[A-Za-z]+\.cpp:[0-9]+\] )");
   static const std::regex kRank(R"(\[rank[0-9]+\]: ?)");
@@ -75,7 +75,7 @@ std::string with_names_redacted(const std::string& text) {
 std::string wrapped_at_80(const std::string& text) { return wrapped_at(text, 80); }
 std::string wrapped_at_120(const std::string& text) { return wrapped_at(text, 120); }
 
-/// As an editor does it: before the word that does not fit, and on at the margin.
+/// Wraps as an editor does: before the word that does not fit, with the rest continued at the margin.
 std::string filled_to(const std::string& text, std::size_t width) {
   return each_line(text, [&](const std::string& line, std::size_t) {
     std::string out;
@@ -132,7 +132,7 @@ std::string in_columns(const std::string& text) {
     return "| 2026-03-01T10:11:12Z | " + line + " |";
   });
 }
-/// `aws logs tail`, and what a spreadsheet makes of an export.
+/// Formats as `aws logs tail` does, and as a spreadsheet's export.
 std::string behind_tabs(const std::string& text) {
   return each_line(text, [](const std::string& line, std::size_t number) {
     return fmt::format("2026-03-14T09:{:02}:{:02}+00:00\tjob/app-0/7f9c4\t{}", number / 60 % 60,
@@ -145,7 +145,7 @@ std::string exported(const std::string& text) {
                               std::regex_replace(line, std::regex("\""), "\"\""));
          });
 }
-/// stern's pod, container and bar.
+/// Prefixes stern's pod, container and bar.
 std::string behind_pods(const std::string& text) {
   return each_line(text, [](const std::string& line, std::size_t) {
     return "app-worker-0 pytorch \u2502 " + line;
@@ -175,7 +175,7 @@ std::string parted_by_dots(const std::string& text) {
   std::vector<std::string> lines;
   std::size_t count = 0;
   for (const std::string& line : lines_of(text)) {
-    // Between lines of the log, not within one that the paste has wrapped.
+    // Inserts between lines of the log, not within one that the paste has wrapped.
     const bool begins = line.find("NCCL ") != std::string::npos || line.starts_with("[rank") ||
                         line.starts_with("[Rank");
     if (begins && count++ > 0) lines.emplace_back("...");
@@ -184,7 +184,7 @@ std::string parted_by_dots(const std::string& text) {
   return text_of(lines);
 }
 
-/// The first line has lost its start and the last one its end, as with a selection by mouse.
+/// The first line has lost its start and the last one its end, as in a selection by mouse.
 std::string truncated(const std::string& text) {
   std::vector<std::string> lines = lines_of(text);
   while (!lines.empty() && lines.back().empty()) lines.pop_back();
@@ -194,7 +194,7 @@ std::string truncated(const std::string& text) {
   last.erase(last.size() - std::min<std::size_t>(6, last.size()));
   return text_of(lines);
 }
-/// Halves of the lines before and behind.
+/// Adds halves of the lines before and after.
 std::string between_halves(const std::string& text) {
   return "ces, subsequent GPU operations might run on corrupted data.\n" + text +
          "[rank0]:[E ProcessGroupNC";

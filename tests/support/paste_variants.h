@@ -7,20 +7,21 @@
 
 namespace ringside::pastes {
 
-/// A way in which text changes between a program and a thread about it.
+/// A way in which a text changes between a program and a thread about it.
 struct Variant {
   std::string_view name;
   std::string (*change)(const std::string& text);
-  std::string_view extension = {};  ///< the file's in place of its own; empty: its own stays
-  bool hides_names = false;         ///< hosts and addresses: who asks for them asks in vain
-  bool speaks_of_a_job =
-      false;  ///< adds words of a job's, so that another program's text is one no more
+  std::string_view extension = {};  ///< the file's extension in this form; empty: it keeps its own
+  /// Whether hosts and addresses are replaced, so that no expectation about them can be met.
+  bool hides_names = false;
+  /// Whether it adds words about a job, so that the text of another program no longer counts as one.
+  bool speaks_of_a_job = false;
 };
 
-/// All of them: the first leaves everything as it is.
+/// Returns all variants: the first leaves everything unchanged.
 const std::vector<Variant>& variants();
 
-/// As a terminal wraps it: at the column, within words; a character counts once, however many bytes it has.
+/// Wraps as a terminal does: at the column, within words; a character counts once, however many bytes it has.
 std::string wrapped_at(std::string_view text, std::size_t columns);
 
 }  // namespace ringside::pastes

@@ -6,7 +6,7 @@
 
 namespace ringside {
 
-/// An object that a process and those that it forks share.
+/// An object that a process shares with those that it forks.
 ///
 /// shape  T is at most a page, and needs no destructor
 template <typename T>

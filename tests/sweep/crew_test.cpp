@@ -30,7 +30,7 @@ class Crews : public testing::Test {
     return *std::move(store);
   }
 
-  /// How often a point was begun: a file in the folder, for the work is another process's.
+  /// Returns how often a point was begun, counted in a file in the folder, as another process does the work.
   [[nodiscard]] int tries(const std::string& key) const {
     std::ifstream lines(folder_ + "/" + key);
     int count = 0;
@@ -79,7 +79,7 @@ TEST_F(Crews, WorkOutEveryPointOnce) {
   }
 }
 
-// A point that dies is a result with what it said last; the others come.
+// A point whose process dies has a result with its last output; the other points are computed.
 TEST_F(Crews, DeathIsAResult) {
   ResultStore store = store_of({"aborts", "exits", "throws", "fine"});
   const auto work = [](const std::string& key) -> PointResult {
@@ -100,7 +100,7 @@ TEST_F(Crews, DeathIsAResult) {
   EXPECT_EQ(results["fine"].end, PointResult::End::Finished);
 }
 
-// Killed from outside it is begun anew; the third time it is said.
+// A point that is killed from outside is begun again; the third time, the result reports it.
 TEST_F(Crews, AKilledPointIsBegunAnew) {
   ResultStore store = store_of({"once", "ever"});
   const auto work = [&](const std::string& key) {

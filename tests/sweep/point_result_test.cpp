@@ -5,7 +5,7 @@
 namespace ringside {
 namespace {
 
-TEST(PointResult, ComesBackAsItWasWritten) {
+TEST(PointResult, SurvivesWritingAndReading) {
   PointResult result{.end = PointResult::End::Hang,
                      .reason = "ranks 3 and \"5\"\n\xff wait",
                      .step = Seconds{1.25},
@@ -19,7 +19,7 @@ TEST(PointResult, ComesBackAsItWasWritten) {
                      .limit = "all_reduce"};
   const auto back = parse_point_result(to_json(result));
   ASSERT_TRUE(back) << back.error().message;
-  result.reason = "ranks 3 and \"5\"\n\xef\xbf\xbd wait";  // no UTF-8: replaced
+  result.reason = "ranks 3 and \"5\"\n\xef\xbf\xbd wait";  // not UTF-8: replaced
   EXPECT_EQ(*back, result);
   EXPECT_DOUBLE_EQ(back->idle().count(), 0.65);
 }

@@ -22,7 +22,8 @@ class ResultStores : public testing::Test {
   ResultStores() { fs::remove_all(folder_); }
   ~ResultStores() override { fs::remove_all(folder_); }
 
-  /// In a process of its own, as workers are: a lock is a process's. It takes a point, says so, and waits to be killed.
+  /// Forks a process, as workers are processes and a lock belongs to one. It takes a point, reports that, and waits to
+  /// be killed.
   pid_t take_elsewhere() {
     int ends[2];
     EXPECT_EQ(::pipe(ends), 0);
@@ -53,7 +54,7 @@ class ResultStores : public testing::Test {
 
 const std::vector<StoredPoint> kThree{{"a", "first"}, {"b", "second"}, {"c", "third"}};
 
-TEST_F(ResultStores, HandsOutEachPointOnceInOrder) {
+TEST_F(ResultStores, ReturnsEachPointOnceInOrder) {
   auto store = ResultStore::open(folder_);
   ASSERT_TRUE(store) << store.error().message;
   ASSERT_TRUE(store->set_points(kThree));
@@ -66,7 +67,7 @@ TEST_F(ResultStores, HandsOutEachPointOnceInOrder) {
   EXPECT_EQ(store->count()->taken, 3);
 }
 
-TEST_F(ResultStores, WhatIsDoneStaysDoneInEveryProcess) {
+TEST_F(ResultStores, StoredResultsAreVisibleToEveryProcess) {
   {
     auto store = ResultStore::open(folder_);
     ASSERT_TRUE(store && store->set_points(kThree));
@@ -75,7 +76,7 @@ TEST_F(ResultStores, WhatIsDoneStaysDoneInEveryProcess) {
   }
   auto again = ResultStore::open(folder_);
   ASSERT_TRUE(again);
-  // Another order, one point less and one more.
+  // The points have another order, one less and one more.
   ASSERT_TRUE(again->set_points({{"d", ""}, {"a", ""}, {"b", ""}}));
   const auto count = again->count();
   EXPECT_EQ(count->all, 3);
@@ -88,7 +89,7 @@ TEST_F(ResultStores, WhatIsDoneStaysDoneInEveryProcess) {
   EXPECT_EQ(again->done()->front().result, "result");
 }
 
-// A worker that lives keeps its point, however long it sleeps; one that is gone loses it.
+// A worker that lives keeps its point, however long it sleeps; one that has ended loses it.
 TEST_F(ResultStores, OnlyAWorkerThatIsGoneLosesItsPoint) {
   auto store = ResultStore::open(folder_);
   ASSERT_TRUE(store && store->set_points({{"a", ""}}));
@@ -101,14 +102,14 @@ TEST_F(ResultStores, OnlyAWorkerThatIsGoneLosesItsPoint) {
   EXPECT_EQ(**taken, "a");
 }
 
-TEST_F(ResultStores, WhatIsGivenBackIsOpenAgain) {
+TEST_F(ResultStores, ReturnedPointsAreOpenAgain) {
   auto store = ResultStore::open(folder_);
   ASSERT_TRUE(store && store->set_points({{"a", ""}}));
   ASSERT_EQ(**store->take(), "a");
   ASSERT_TRUE(store->give_back("a"));
   ASSERT_EQ(**store->take(), "a");
   ASSERT_TRUE(store->finish("a", "x", 0));
-  ASSERT_TRUE(store->give_back("a"));  // too late: done is done
+  ASSERT_TRUE(store->give_back("a"));  // too late: the point is done
   EXPECT_EQ(store->take().value(), std::nullopt);
 }
 

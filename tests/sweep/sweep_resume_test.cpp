@@ -17,7 +17,7 @@
 
 #include "tests/cli/program.h"
 
-// A sweep of 50 points that is killed in the middle: nothing is lost, nothing is done twice.
+// A sweep of 50 points that is killed in the middle: no point is lost, and none is computed twice.
 namespace ringside {
 namespace {
 
@@ -42,7 +42,7 @@ class Sweeps : public testing::Test {
   [[nodiscard]] std::string file() const { return folder_ + "/fifty.yaml"; }
   [[nodiscard]] std::string results() const { return folder_ + "/results"; }
 
-  /// The first column of each row that the results hold; empty while they are not there.
+  /// Returns the first column of each row of the results; empty while there are none.
   [[nodiscard]] std::vector<std::string> ask(const char* sql) const {
     std::vector<std::string> all;
     sqlite3* database = nullptr;
@@ -81,7 +81,7 @@ class Sweeps : public testing::Test {
     ASSERT_GE(done().size(), least);
   }
 
-  /// Of each point how often it was begun.
+  /// Returns how often each point was begun.
   [[nodiscard]] std::map<std::string, int> attempts() const {
     std::map<std::string, int> count;
     for (const std::string& key : ask("SELECT key FROM attempts")) ++count[key];
@@ -108,7 +108,7 @@ TEST_F(Sweeps, AreContinuedAfterKillMinusNine) {
   EXPECT_EQ(begun.size(), 50U);
   std::size_t all = 0;
   for (const auto& [key, times] : begun) all += static_cast<std::size_t>(times);
-  EXPECT_LE(all, 52U);  // the two that were being worked at
+  EXPECT_LE(all, 52U);  // the two that were in progress
   for (const std::string& key : before) EXPECT_EQ(begun.at(key), 1);
 
   const auto document = nlohmann::json::parse(again.out);
@@ -127,14 +127,14 @@ TEST_F(Sweeps, AreContinuedAfterKillMinusNine) {
     EXPECT_TRUE(fs::exists(results() + "/" + name)) << name;
   }
 
-  // The page has all within it, and draws.
+  // The page contains all that it needs, and draws.
   std::ifstream file_of_page(results() + "/index.html");
   const std::string page((std::istreambuf_iterator<char>(file_of_page)), {});
   EXPECT_NE(page.find("<svg"), std::string::npos);
   EXPECT_NE(page.find("class=\"assumed\""), std::string::npos);
   EXPECT_EQ(page.find("http"), std::string::npos);
 
-  // All is done: only the report is made.
+  // All points are done: only the report is made.
   ASSERT_EQ(run_program({"sweep", file(), "-o", results()}).status, 0);
   EXPECT_EQ(ask("SELECT key FROM attempts").size(), all);
 }
@@ -147,7 +147,7 @@ TEST_F(Sweeps, UnderMpirunOutliveARankThatIsKilled) {
       start({"mpirun", "--allow-run-as-root", "--oversubscribe", "--enable-recovery", "-n", "4",
              RINGSIDE_PROGRAM, "sweep", file(), "-o", results(), "--jobs", "1"});
   wait_for_done(8);
-  // Not the first to come, which may be the one that reports.
+  // Does not take the first worker, which may be the one that reports.
   const std::vector<std::string> workers =
       ask("SELECT pid FROM workers WHERE id > 1 AND id IN (SELECT worker FROM points WHERE result "
           "IS NULL)");
@@ -163,7 +163,7 @@ TEST_F(Sweeps, UnderMpirunOutliveARankThatIsKilled) {
   EXPECT_GE(all, 50U);
 }
 
-// A combination that cannot be is a result; so is a hang.
+// An impossible combination is a result, and so is a hang.
 TEST_F(Sweeps, APointThatFailsIsAResult) {
   std::ofstream(folder_ + "/hang.yaml") << R"(ringside: scenario/1
 name: never
@@ -194,7 +194,7 @@ vary: ['nics=8,64']
   }
 }
 
-TEST_F(Sweeps, ABadFileIsRefusedAndLeavesNothing) {
+TEST_F(Sweeps, RefusesABadFileAndWritesNothing) {
   std::ofstream(file())
       << "ringside: sweep/1\nname: x\nclusters: {one: {on: dgx-h10}}\n"
          "workloads: {w: {ddp: {model: llama3-8b, gpu: h100, efficiency: 0.5, check_memory: no, "

@@ -23,7 +23,7 @@ TEST(DescriptionFile, IsItsTextWithoutAByteOrderMark) {
   EXPECT_EQ(*text, "ringside: host/1\n");
 }
 
-TEST(DescriptionFile, WhatNeverEndsIsRefused) {
+TEST(DescriptionFile, RefusesAnEndlessFile) {
   const auto zeros = read_description("/dev/zero");
   ASSERT_FALSE(zeros);
   EXPECT_EQ(zeros.error().code, ErrorCode::InvalidArgument);

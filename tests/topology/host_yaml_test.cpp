@@ -28,7 +28,7 @@ tree:
 nvlinks: [0-1 x4]
 )";
 
-/// kSmall with the first `from` replaced.
+/// Returns kSmall with the first `from` replaced.
 std::string with(const std::string& from, const std::string& to) {
   std::string text = kSmall;
   const auto at = text.find(from);
@@ -83,7 +83,7 @@ TEST(HostYaml, WritesEachDeviceOutInFull) {
   EXPECT_EQ(host.cpus[1].nics[0].nets[0].guid, 0U);
 }
 
-TEST(HostYaml, WhatCannotBeMeantIsRefusedWithItsLine) {
+TEST(HostYaml, RefusesInvalidValuesAndNamesTheLine) {
   EXPECT_THAT(error_of(with("host/1", "host/2")).message, StartsWith("h.yaml:1: 'host/2'"));
   EXPECT_THAT(error_of(with("nvlinks:", "nvlink:")).help, HasSubstr("did you mean 'nvlinks'?"));
   EXPECT_THAT(error_of(with("arch: x86_64", "arch: x86_65")).help, HasSubstr("'x86_64'"));
@@ -126,7 +126,7 @@ TEST(HostYaml, AliasesThatUnfoldWithoutEndAreRefused) {
   EXPECT_EQ(error_of(text).code, ErrorCode::Corrupt);
 }
 
-/// A DGX H100 with other NICs.
+/// Returns a DGX H100 with other NICs.
 std::string like(const std::string& nics) {
   return "ringside: host/1\nname: mine\nlike: dgx-h100\nnics: {" + nics + "}\n";
 }
@@ -153,7 +153,7 @@ TEST(HostYaml, APresetByAPartOfItsName) {
   const auto described = parse_host_yaml("ringside: host/1\nname: mine\nlike: gb200\n", "h.yaml");
   ASSERT_TRUE(described) << described.error().message;
   EXPECT_EQ(described->hosts_per_domain, 18);
-  // Three presets have an A100: none is meant.
+  // Three presets have an A100, so the name is ambiguous.
   EXPECT_THAT(error_of("ringside: host/1\nname: mine\nlike: a100\n").message,
               HasSubstr("no preset is called 'a100'"));
 }
@@ -180,7 +180,7 @@ TEST(HostYaml, TheCapabilityFollowsFromThePciId) {
   auto described = parse_host_yaml(with("sm: 80, ", ""), "h.yaml");
   ASSERT_TRUE(described) << described.error().message;
   EXPECT_EQ(gpu_places_of(described->host)[0].gpu->sm, 80);
-  // AMD's GPUs have none.
+  // AMD's GPUs have no compute capability.
   EXPECT_TRUE(parse_host_yaml(with("10de:20b0, sm: 80", "1002:74a1"), "h.yaml"));
   EXPECT_THAT(error_of(with("10de:20b0, sm: 80", "8086:0bd5")).message, HasSubstr("sm"));
 }

@@ -17,7 +17,7 @@
 namespace ringside {
 namespace {
 
-/// One package, one core; `devices` hang below the host bridge.
+/// Returns a machine with one package and one core; `devices` are below the host bridge.
 std::string machine_xml(const std::string& devices, const std::string& distances = {}) {
   const std::string sets =
       R"(cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1")";
@@ -60,7 +60,7 @@ std::string rdma(int index, const std::string& name, int state) {
          R"(<info name="Port1State" value=")" + std::to_string(state) + R"("/></object>)";
 }
 
-/// A root port, a switch, and below it an A100 and a 200 Gbit/s NIC whose port has this state.
+/// Returns a root port, a switch, and below it an A100 and a 200 Gbit/s NIC whose port has this state.
 std::string switch_xml(int port_state = 4) {
   return bridge(10, 1, "0000:10:01.0", "11-14",
                 bridge(11, 2, "0000:11:00.0", "12-14",
@@ -100,7 +100,7 @@ TEST(HwlocSource, APortThatIsDownIsNotANic) {
   EXPECT_TRUE(machine->nics.empty());
 }
 
-TEST(HwlocSource, InterfacesServeWhereThereIsNoRdmaDevice) {
+TEST(HwlocSource, UsesInterfacesIfThereIsNoRdmaDevice) {
   const std::string eth =
       function(20, "0000:20:00.0", "0200 [8086:1523]", "0.985",
                R"(<object type="OSDev" gp_index="21" name="ens1" osdev_type="2"/>)");
@@ -142,7 +142,7 @@ TEST(HwlocSource, ASyntheticMachineHasProcessorsOnly) {
   EXPECT_EQ(find_in_synthetic("cheese:2").error().code, ErrorCode::InvalidArgument);
 }
 
-TEST(HwlocSource, WhatHwlocRefusesIsCorrupt) {
+TEST(HwlocSource, FilesThatHwlocRejectsAreCorrupt) {
   EXPECT_EQ(find_in_hwloc_xml("<topology version=\"2.0\"><object", "m.xml").error().code,
             ErrorCode::Corrupt);
   EXPECT_EQ(find_in_hwloc_xml("<topology/>", "m.xml").error().code, ErrorCode::Corrupt);
@@ -172,7 +172,7 @@ TEST(DeviceModels, KnowTheGpusOfThePresets) {
   EXPECT_EQ(nic_mbits_per_second(0x15b3, 0x0001), 0);
 }
 
-/// A /sys of a test's own.
+/// A /sys folder for one test.
 class SystemFilesTest : public testing::Test {
  protected:
   void SetUp() override {

@@ -49,7 +49,7 @@ TEST(LinkSpeeds, SocketsAreJoinedAsTheirCpuAllows) {
   EXPECT_EQ(sockets("ppc64", "", -1, -1), 32.0F);
 }
 
-// Families as NCCL 2.31 writes them, and as dumps of older releases have them.
+// The families as NCCL 2.31 writes them, and as dumps of older releases contain them.
 TEST(LinkSpeeds, From231OnSocketsOfAmdDifferByGeneration) {
   const TopologyRules rules = *load_topology_rules("2.31");
   const auto amd = [&](int family) { return sockets("x86_64", "AuthenticAMD", family, 1, rules); };

@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A folder of its own, gone at the end.
+/// A new folder that is removed at the end.
 class LoadHosts : public testing::Test {
  protected:
   void SetUp() override {
@@ -29,7 +29,7 @@ class LoadHosts : public testing::Test {
     std::ofstream{path} << text;
     return path;
   }
-  /// A preset as NCCL's XML.
+  /// Writes a preset as NCCL's XML.
   std::string write_xml(const std::string& name, const std::string& preset) const {
     return write(name, to_nccl_xml(load_hosts(preset, 1, {})->runs[0].host));
   }
@@ -42,7 +42,7 @@ Error error_of(const std::string& on, int nodes = 1, std::optional<int> domain =
   return hosts ? Error{ErrorCode::Timeout, "loaded"} : hosts.error();
 }
 
-TEST_F(LoadHosts, APresetIsSoManyHostsAlike) {
+TEST_F(LoadHosts, APresetWithACountIsEqualHosts) {
   const auto hosts = load_hosts("dgx-h100", 3, {});
   ASSERT_TRUE(hosts) << hosts.error().message;
   ASSERT_EQ(hosts->runs.size(), 1U);
@@ -109,7 +109,7 @@ TEST_F(LoadHosts, AFileWithColonAndDigitsInItsNameIsThatFile) {
   EXPECT_EQ(hosts->runs[0].count, 1);
 }
 
-TEST_F(LoadHosts, WhatIsNoHostIsRefusedWithTheFix) {
+TEST_F(LoadHosts, RefusesUnknownHostsAndNamesTheFix) {
   EXPECT_THAT(error_of(write("a.xml", "<html></html>")).message, HasSubstr("<html>"));
   EXPECT_EQ(error_of(write("b.txt", "hello")).code, ErrorCode::Corrupt);
   EXPECT_EQ(error_of(write("c.txt", "")).code, ErrorCode::Corrupt);
@@ -141,7 +141,7 @@ TEST_F(LoadHosts, ADomainPresetWithAnotherHostNeedsAWordOnDomains) {
   EXPECT_TRUE(load_hosts("gb200-nvl72:4,gb300-nvl72:4", 1, 4));
 }
 
-TEST(XmlRootName, StepsOverWhatMayStandBeforeIt) {
+TEST(XmlRootName, SkipsDeclarationsAndComments) {
   EXPECT_EQ(xml_root_name("<system version=\"1\">"), "system");
   EXPECT_EQ(xml_root_name("\xef\xbb\xbf \n<?xml version=\"1.0\"?>\n<!-- <a> -->\n"
                           "<!DOCTYPE topology SYSTEM \"hwloc2.dtd\"><topology/>"),

@@ -42,7 +42,7 @@ std::vector<int> rates(const char* text, const TopologyParameters& parameters) {
 TEST(MergeNets, SixteenBelowEightSwitchesAreEight) {
   EXPECT_EQ(rates(kSixteen, {}), std::vector<int>(16, 200));
   EXPECT_EQ(rates(kSixteen, {.merge_level = PathType::Pix}), std::vector<int>(8, 400));
-  // Within a socket the limit of the release counts: two groups of four of each.
+  // Within a socket the release's limit applies: two groups of four NICs each.
   TopologyParameters most{.merge_level = PathType::Phb};
   most.rules.merged_nets = 4;
   EXPECT_EQ(rates(kSixteen, most), std::vector<int>(4, 800));

@@ -12,7 +12,7 @@
 namespace ringside {
 namespace {
 
-/// All that a link is, in an order that gtest can compare.
+/// Returns all properties of each link, in an order that gtest can compare.
 std::vector<std::tuple<NodeKind, int, NodeKind, int, LinkKind, float>> links_of(
     const System& system) {
   std::vector<std::tuple<NodeKind, int, NodeKind, int, LinkKind, float>> links;

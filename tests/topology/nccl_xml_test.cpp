@@ -91,7 +91,7 @@ TEST(NcclXml, AnNvLinkToAGpuThatTheFileLacksIsSkipped) {
   for (const Link& link : systems[0].links) EXPECT_NE(link.kind, LinkKind::Nvl);
 }
 
-TEST(NcclXml, WhatIsNoXmlIsRefusedWithItsLine) {
+TEST(NcclXml, RefusesInvalidXmlAndNamesTheLine) {
   expect_refused("", "not XML", "complete");
   expect_refused("<system version=\"1\">\n<cpu numaid=\"0\"", "host.xml:2: not XML", "complete");
   const std::string whole = one_gpu(nic("1c:00.0", 0));
@@ -143,7 +143,7 @@ TEST(NcclXml, ADeviceComesOnce) {
                  "attribute numaid appears twice", "keep one");
 }
 
-TEST(NcclXml, ANumberThatCannotBeMeantIsRefused) {
+TEST(NcclXml, RefusesAbsurdNumbers) {
   expect_refused(one_gpu(nic("1c:00.0", 0, -1)), "speed=\"-1\"", "speed=\"0\"");
   expect_refused(one_gpu(nic("1c:00.0", -1)), "dev=\"-1\"", "dev=\"0\"");
   expect_refused(system(cpu(0, gpu({.bus = "1b:00.0", .sm = 8000}))), "sm=\"8000\"", "sm=\"90\"");
@@ -210,7 +210,7 @@ TEST(NcclXml, LimitsKeepAHostileFileCheap) {
   expect_refused(std::string((16U << 20) + 1, ' '), "larger than 16 MiB", "one host");
 }
 
-TEST(NcclXml, ADumpOfSeveralHostsSaysHowToSplitIt) {
+TEST(NcclXml, ADumpOfSeveralHostsIsAnErrorWithTheFix) {
   expect_refused(system("<cpu host_hash=\"0x1\" numaid=\"0\" arch=\"arm64\"/>\n"
                         "<cpu host_hash=\"0x2\" numaid=\"0\" arch=\"arm64\"/>\n"),
                  "host.xml:3: a second host", "--nvl-domain");
@@ -222,7 +222,7 @@ TEST(NcclXml, AMissingFileIsNotFound) {
   EXPECT_EQ(host.error().code, ErrorCode::NotFound);
 }
 
-TEST(NcclXml, WhatIsPrintedReadsBackTheSame) {
+TEST(NcclXml, ReadsWhatItPrints) {
   const std::string xml = system(
       cpu(0, bridge("10:00.0", gpu({.bus = "1b:00.0",
                                     .inside = nvswitch(18) + "<c2c bw=\"44712\" count=\"5\"/>"}) +

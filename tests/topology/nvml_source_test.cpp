@@ -7,7 +7,7 @@
 namespace ringside {
 namespace {
 
-/// A driver that shows what a test says.
+/// A driver that reports what a test sets.
 class FakeNvml final : public NvmlDriver {
  public:
   struct Gpu {
@@ -59,7 +59,7 @@ TEST(NvmlSource, CountsLinksByFarEndInTheOrderOfTheLinks) {
   const HostGpu& gpu = *machine.gpus[0].function.gpu;
   EXPECT_EQ(gpu.sm, 80);
   ASSERT_EQ(gpu.nvlinks.size(), 2U);
-  EXPECT_EQ(gpu.nvlinks[0].target, "0000:c4:00.0");  // no GPU of the machine: an NVSwitch
+  EXPECT_EQ(gpu.nvlinks[0].target, "0000:c4:00.0");  // not a GPU of the machine: an NVSwitch
   EXPECT_EQ(gpu.nvlinks[0].target_class, 0x068000U);
   EXPECT_EQ(gpu.nvlinks[0].count, 2);
   EXPECT_EQ(gpu.nvlinks[1].target, "0000:43:00.0");
@@ -67,7 +67,7 @@ TEST(NvmlSource, CountsLinksByFarEndInTheOrderOfTheLinks) {
   EXPECT_EQ(gpu.nvlinks[1].count, 1);
 }
 
-TEST(NvmlSource, AsksForNoMoreLinksThanAGenerationHas) {
+TEST(NvmlSource, QueriesOnlyTheLinksOfItsGeneration) {
   FoundMachine machine = machine_with({"0000:06:00.0"});
   FakeNvml driver{{{"00000000:06:00.0", 70, std::vector<std::string>(18, "00000000:C4:00.0")}}};
   ASSERT_TRUE(add_nvml(machine, driver));
@@ -78,8 +78,8 @@ TEST(NvmlSource, AsksForNoMoreLinksThanAGenerationHas) {
   EXPECT_EQ(max_nvlinks(100), 18);
 }
 
-TEST(NvmlSource, TheDriverSaysWhichGpusThereAre) {
-  // A container shows one of hwloc's two, and one that hwloc did not see.
+TEST(NvmlSource, UsesTheDriversListOfGpus) {
+  // A container shows one of hwloc's two GPUs, and one that hwloc did not see.
   FoundMachine machine = machine_with({"0000:1b:00.0", "0000:43:00.0"});
   FakeNvml driver{{{"00000000:43:00.0"}, {"00000000:9D:00.0"}}};
   ASSERT_TRUE(add_nvml(machine, driver));
@@ -109,7 +109,7 @@ TEST(NvmlSource, ALostGpuIsAnError) {
   EXPECT_EQ(status.error().message, "NVML: GPU is lost");
 }
 
-TEST(NvmlSource, WithoutADriverThereIsNone) {
+TEST(NvmlSource, IsNullWithoutADriver) {
   if (const auto driver = open_nvml()) GTEST_SKIP() << "this machine has an NVIDIA driver";
   EXPECT_EQ(open_nvml(), nullptr);
 }

@@ -5,7 +5,7 @@
 namespace ringside {
 namespace {
 
-TEST(PathTypeNames, EachReadsBackAsItself) {
+TEST(PathTypeNames, EachIsParsedBack) {
   for (int value = 0; value <= 11; ++value) {
     const auto type = static_cast<PathType>(value);
     const auto read = parse_path_type(to_string(type));

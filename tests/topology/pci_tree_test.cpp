@@ -72,7 +72,7 @@ TEST(PciTree, ABridgeThatRepresentsASwitchIsOne) {
 }
 
 // NCCL's order: the first GPU, then every NIC, then the other GPUs.
-TEST(PciTree, NicsComeBehindTheFirstGpu) {
+TEST(PciTree, NicsFollowTheFirstGpu) {
   FoundMachine machine;
   machine.cpus = {{.numa = 0}};
   machine.gpus = {gpu_at("0000:20:00.0", {}), gpu_at("0000:10:00.0", {})};

@@ -31,7 +31,7 @@ TEST(Presets, OpenWithTheSourceOfTheirNumbers) {
   }
 }
 
-TEST(Presets, HaveAsManyGpusAsTheirNamesSay) {
+TEST(Presets, GpuCountsMatchTheirNames) {
   for (const Preset& preset : kHostPresets) {
     const auto gpus = gpus_of(read(preset).host).size();
     EXPECT_GE(gpus, 1U) << preset.name;
@@ -41,7 +41,7 @@ TEST(Presets, HaveAsManyGpusAsTheirNamesSay) {
   }
 }
 
-// What a preset says, NCCL's XML can say: writing and reading it loses nothing.
+// NCCL's XML can express all that a preset describes: writing and reading it loses nothing.
 TEST(Presets, SurviveNcclsXml) {
   for (const Preset& preset : kHostPresets) {
     SCOPED_TRACE(preset.name);

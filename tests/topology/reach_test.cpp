@@ -45,7 +45,7 @@ TEST(PeerToPeer, ThroughACpuItIsAllowedOnlyOnAmdWithTwoGpus) {
   EXPECT_FALSE(may_p2p(three, {}, 0, 1));
 }
 
-TEST(PeerToPeer, WhatIsRefusedGoesThroughTheCpu) {
+TEST(PeerToPeer, RefusedPairsUseThePathThroughTheCpu) {
   const std::string behind_a_switch = system(
       cpu(0, bridge("10:00.0", gpu({.bus = "11:00.0"}) + gpu({.bus = "12:00.0", .dev = 1}))));
   const System direct = systems_of(behind_a_switch, 2)[0];
@@ -133,7 +133,7 @@ TEST(ChipToChip, ANicNextToTheWidestIsFar) {
   EXPECT_EQ(system.path(gpu_ref(0), net_ref(1)).type, PathType::Phb);
 }
 
-/// One GPU (NVML index `dev`) or two behind a switch with so many NICs.
+/// Returns a switch with one GPU (NVML index `dev`) or two, and so many NICs.
 System near_nics(int gpus, int nics) {
   std::string inside;
   for (int i = 0; i < gpus; ++i) {
@@ -192,7 +192,7 @@ TEST(LocalNet, From231OnAGpuCountsAmongItsNeighboursBeforeAConnectX8Only) {
   EXPECT_EQ(first(90, connectx7, true), 0) << "NCCL_TOPO_SCATTER_START_NET=1";
 }
 
-TEST(LocalNet, WithoutNicsThereIsNone) { EXPECT_EQ(local_net(near_nics(1, 0), 0, 0, {}), -1); }
+TEST(LocalNet, IsNoneWithoutNics) { EXPECT_EQ(local_net(near_nics(1, 0), 0, 0, {}), -1); }
 
 }  // namespace
 }  // namespace ringside

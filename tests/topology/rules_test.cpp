@@ -42,7 +42,7 @@ TEST(TopologyRules, SocketsAreDistinguishedByGeneration) {
   EXPECT_EQ(load_topology_rules("2.19")->amd_socket_gbs, std::vector<float>{16});
 }
 
-TEST(TopologyRules, ChipToChipLinksGotAKindOfTheirOwn) {
+TEST(TopologyRules, ChipToChipLinksHaveTheirOwnKind) {
   const auto kind = [](const char* version) { return load_topology_rules(version)->c2c_link; };
   EXPECT_EQ(kind("2.18"), C2cLink::Unknown);
   EXPECT_EQ(kind("2.19"), C2cLink::NvLink);
@@ -57,7 +57,7 @@ TEST(TopologyRules, VariablesBeginAsTheReleaseHasThem) {
   EXPECT_TRUE(parameters_of("2.28").pxn_c2c);
 }
 
-// Two GPUs and a NIC of a switch: one node, which is the whole job.
+// Returns two GPUs and a NIC on a switch: one node, which is the whole job.
 System one_node(const char* version) {
   return systems_of(system(cpu(0, bridge("01:00.0", gpu({.bus = "02:00.0", .dev = 0}) +
                                                         gpu({.bus = "03:00.0", .dev = 1}) +
@@ -73,7 +73,7 @@ TEST(TopologyRules, ANodeThatIsTheWholeJobKeepsItsNicsFrom2287On) {
   EXPECT_EQ(one_node("2.30").count(NodeKind::Net), 1);
 }
 
-// GPU, switch, GPU; from 2.30 on each GPU's silicon lies between.
+// GPU, switch, GPU; from 2.30 on, each GPU's own device lies between.
 TEST(TopologyRules, GpusOwnTheirLinksBefore230) {
   const System before = one_node("2.29");
   EXPECT_EQ(before.count(NodeKind::Dev), 0);

@@ -9,7 +9,7 @@
 #include "engine/topology/paths/system.h"
 #include "engine/topology/sources/nccl_xml.h"
 
-/// Hosts of a few devices, put together from pieces of XML.
+/// Hosts with a few devices, put together from pieces of XML.
 namespace ringside::small_hosts {
 
 inline std::string system(const std::string& inside) {
@@ -24,7 +24,7 @@ inline std::string cpu(int numa, const std::string& inside, const std::string& k
   return "<cpu numaid=\"" + std::to_string(numa) + "\" " + attributes + ">\n" + inside + "</cpu>\n";
 }
 
-/// A PCI function of generation 4 with 16 lanes: 24 GB/s.
+/// Returns a PCI function of generation 4 with 16 lanes: 24 GB/s.
 inline std::string pci(const std::string& bus, const std::string& device_class,
                        const std::string& inside, const std::string& more = {}) {
   return "<pci busid=\"0000:" + bus + "\" class=\"" + device_class +
@@ -73,7 +73,7 @@ inline Host parsed(const std::string& xml) {
   return host ? *std::move(host) : Host{};
 }
 
-/// The nodes that one such host makes in a job of `nranks`.
+/// Returns the nodes that one such host forms in a job of `nranks`.
 inline std::vector<System> systems_of(const std::string& xml, int nranks,
                                       const TopologyParameters& parameters = {}) {
   const Host host = parsed(xml);

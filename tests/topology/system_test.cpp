@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 NodeRef cpu_ref(int index) { return {NodeKind::Cpu, index}; }
 
-/// Bandwidth from one vertex to another over their own link; 0 without one.
+/// Returns the bandwidth of the link between two vertices; 0 without one.
 float link_bandwidth(const System& system, NodeRef from, NodeRef to, LinkKind kind) {
   for (const LinkId id : system.node(from).links) {
     const Link& link = system.link(id);
@@ -22,7 +22,7 @@ float link_bandwidth(const System& system, NodeRef from, NodeRef to, LinkKind ki
   return 0;
 }
 
-/// Every path begins and ends where it says, without a gap, and is as narrow as its narrowest link.
+/// Expects that every path begins and ends at its ends, has no gap, and is as narrow as its narrowest link.
 void expect_paths_connect(const System& system) {
   for (int from_kind = 0; from_kind < kNodeKinds; ++from_kind) {
     for (const NodeKind to_kind :
@@ -90,7 +90,7 @@ TEST(SystemGraph, BandwidthsComeFromSpeedTimesLanes) {
 }
 
 TEST(SystemGraph, TheWidestLinkComesFirstAndTheWayUpLast) {
-  // Behind a switch whose way up is the widest: a NIC at 12 GB/s, then a GPU at 24.
+  // Behind a switch whose uplink is the widest: a NIC at 12 GB/s, then a GPU at 24.
   const std::string fast = "link_speed=\"32.0 GT/s PCIe\"";
   const std::string slow = "link_speed=\"8.0 GT/s PCIe\"";
   const std::string inside = "<pci busid=\"0000:12:00.0\" class=\"0x020000\" " + slow + ">" +
@@ -139,7 +139,7 @@ TEST(SystemGraph, NetDevicesWithoutAPciFunctionHangOnTheirCpu) {
 }
 
 TEST(SystemGraph, NetDevicesKeepTheirPlaceAmongPciFunctions) {
-  // The GPU of rank 1 comes with rank 1, behind what rank 0 brings.
+  // The GPU of rank 1 follows all that rank 0 adds.
   const System system = systems_of(
       small_hosts::system(cpu(0, gpu({.bus = "12:00.0", .dev = 1}) + net(6, 10000) +
                                      nic("21:00.0", 5) + gpu({.bus = "11:00.0"}) + net(4, 0))),
@@ -162,7 +162,7 @@ TEST(SystemGraph, BridgesAndCpusWithoutADeviceOfTheJobAreOmitted) {
 }
 
 TEST(SystemGraph, DevicesComeInTheOrderInWhichTheRanksBringThem) {
-  // Rank 0 brings its GPU and the NIC, in file order; then ranks 1 and 2 bring theirs.
+  // Rank 0 adds its GPU and the NIC, in file order; then ranks 1 and 2 add theirs.
   const System system =
       systems_of(small_hosts::system(
                      cpu(0, gpu({.bus = "11:00.0", .dev = 2}) + nic("12:00.0", 0)) +
@@ -212,7 +212,7 @@ TEST(SystemGraph, PeerSwitchesAreLinkedDirectly) {
 }
 
 TEST(SystemGraph, AVertexPastAnotherGpuTakesOneNvLinkMore) {
-  // 0 - 1 - 2 in a row: 0 reaches 2 through 1, unless that is switched off.
+  // In a row 0 - 1 - 2, 0 reaches 2 through 1, unless that is disabled.
   const std::string row = system(cpu(
       0,
       gpu({.bus = "1a:00.0", .dev = 0, .inside = nvlink("1b:00.0", 2)}) +
@@ -228,7 +228,7 @@ TEST(SystemGraph, AVertexPastAnotherGpuTakesOneNvLinkMore) {
   EXPECT_EQ(direct.path(gpu_ref(0), gpu_ref(2)).type, PathType::Phb);
 }
 
-TEST(MakeSystems, GpusThatReachEachOtherInNoWayAreNodesOfTheirOwn) {
+TEST(MakeSystems, GpusWithoutAPathAreSeparateNodes) {
   const std::string pair =
       system(cpu(0, gpu({.bus = "1a:00.0"})) + cpu(1, gpu({.bus = "2a:00.0", .dev = 1})));
   EXPECT_EQ(systems_of(pair, 2).size(), 1U) << "shared memory joins them";

@@ -11,7 +11,7 @@ std::int64_t mapped(const ClockMap& map, std::int64_t time) {
   return map.segment_at(time).to_monotonic(time);
 }
 
-TEST(ClockMap, WithoutReadingsATimeStaysAsItIs) { EXPECT_EQ(mapped(ClockMap{}, 12345), 12345); }
+TEST(ClockMap, WithoutReadingsATimeIsUnchanged) { EXPECT_EQ(mapped(ClockMap{}, 12345), 12345); }
 
 // From (1000, 5000) to (103400, 107500): 102,400 ns of the trace clock are 102,500, slope 1 + 1/1024.
 TEST(ClockMap, BetweenReadingsItFollowsTheLine) {
@@ -20,11 +20,11 @@ TEST(ClockMap, BetweenReadingsItFollowsTheLine) {
   map.add({103'400, 107'500});
   EXPECT_EQ(mapped(map, 1'000), 5'000);
   EXPECT_EQ(mapped(map, 1'000 + 51'200), 5'000 + 51'250);
-  EXPECT_EQ(mapped(map, 1'000 + 102'399), 5'000 + 102'498);  // 99.999 to the good, cut to 99
+  EXPECT_EQ(mapped(map, 1'000 + 102'399), 5'000 + 102'498);  // 99.999 ahead, rounded down to 99
   EXPECT_EQ(mapped(map, 103'400), 107'500);
 }
 
-TEST(ClockMap, OutsideItGoesOnWithSlopeOne) {
+TEST(ClockMap, ContinuesOutsideWithSlopeOne) {
   ClockMap map;
   map.add({1'000, 5'000});
   map.add({101'000, 105'100});
@@ -49,7 +49,7 @@ TEST(ClockMap, ReadingsTooCloseOrBackwardsAreNotKept) {
   EXPECT_EQ(map.size(), 1U);
 }
 
-TEST(ClockMap, SegmentsSayWhereTheyHold) {
+TEST(ClockMap, SegmentsHaveTheirRange) {
   ClockMap map;
   map.add({0, 0});
   map.add({10'000, 10'010});
@@ -60,7 +60,7 @@ TEST(ClockMap, SegmentsSayWhereTheyHold) {
   EXPECT_FALSE(segment.holds(-1));
 }
 
-// 10,000 flushes of 1 ms, each 2 ppm off the last: memory stays, times stay in order.
+// 10,000 flushes of 1 ms, each 2 ppm off from the last: the memory is bounded, and times stay in order.
 TEST(ClockMap, StaysSmallAndMonotonicOverManyReadings) {
   ClockMap map;
   std::int64_t monotonic = 0;
@@ -86,7 +86,7 @@ TEST(TraceNow, NeverGoesBackOnOneThread) {
   }
 }
 
-TEST(TraceNow, LiesOnTheLineOfClockMonotonic) {
+TEST(TraceNow, FollowsClockMonotonic) {
   const Nanoseconds before = monotonic_now();
   const Nanoseconds now = trace_now();
   const Nanoseconds after = monotonic_now();

@@ -18,7 +18,7 @@ FileBytes finished(FlatBufferBuilder& builder, flatbuffers::Offset<newer::Block>
   return framed(payload);
 }
 
-/// A block with two events that has only the columns given, each with the entries given.
+/// Returns a block with two events that has only the given columns, each with the given entries.
 FileBytes columns(const std::vector<std::int64_t>& begin_ns,
                   const std::vector<std::int64_t>& end_ns, const std::vector<std::uint64_t>& bytes,
                   const std::vector<std::int16_t>& temperature) {
@@ -38,7 +38,7 @@ FileBytes columns(const std::vector<std::int64_t>& begin_ns,
 TraceFile with_block(const FileBytes& block, FileBytes& bytes) {
   bytes = file_header();
   append_bytes(bytes, block);
-  append_bytes(bytes, events_block(steps(42, 1)));  // whatever precedes it, this one is read
+  append_bytes(bytes, events_block(steps(42, 1)));  // this block is read, whatever precedes it
   Result<TraceFile> file = TraceFile::parse(bytes, "newer.rtrace");
   EXPECT_TRUE(file);
   EXPECT_THAT(steps_of(*file), testing::Contains(42));
@@ -91,10 +91,11 @@ TEST(Evolution, AnInfoWithFewerFieldsReads) {
 }
 
 // The FlatBuffers verifier checks where a vector lies, not whether its 8-byte entries are aligned there.
-TEST(Evolution, AColumnThatLiesAskewIsMalformed) {
+TEST(Evolution, AMisalignedColumnIsMalformed) {
   const FileBytes good = columns({10, 20}, {15, 25}, {64}, {});
   FileBytes payload(good.begin() + sizeof(rtrace::Frame), good.end());
-  payload.insert(payload.begin() + 4, 4, std::byte{0});  // all behind the root's offset moves by 4
+  payload.insert(payload.begin() + 4, 4,
+                 std::byte{0});  // all data after the root's offset move by 4
   payload[0] = static_cast<std::byte>(std::to_integer<unsigned>(payload[0]) + 4);
   payload.resize((payload.size() + 7) / 8 * 8);
   FileBytes bytes;

@@ -24,7 +24,7 @@ std::string page_of(std::span<const TraceEvent> events, const std::string& title
   return out.str();
 }
 
-TEST(Html, NothingIsLoadedFromElsewhere) {
+TEST(Html, LoadsNothingFromOtherFiles) {
   const std::string page = page_of(late_all_reduce(), "a trace");
   EXPECT_EQ(page.find("http"), std::string::npos);
   EXPECT_EQ(page.find("src="), std::string::npos);

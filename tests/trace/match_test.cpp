@@ -57,7 +57,7 @@ TEST(TransferMatcher, TheNthSendFeedsTheNthReceive) {
 }
 
 // Rank 0 sends to 1 and 2 at once, rank 2 receives from 0 and 1 at once.
-TEST(TransferMatcher, EachOfAStepsPeersIsMatchedForItself) {
+TEST(TransferMatcher, MatchesEachPeerOfAStepSeparately) {
   TraceEvent more_to = primitive(Primitive::Send, 0, -1, 2, 0, 1);
   more_to.kind = EventKind::Peer;
   TraceEvent more_from = primitive(Primitive::Recv, 2, 1, -1, 0, 12);
@@ -75,7 +75,7 @@ TEST(TransferMatcher, LanesMayComeInAnyOrder) {
   EXPECT_THAT(found.ids, ElementsAre(Ids{1, 11}, Ids{2, 12}, Ids{3, 13}));
 }
 
-// Rank 1 lost the block with its receives of collective 0: those of collective 1 pair up all the same.
+// Rank 1 lost the block with its receives of collective 0: those of collective 1 are matched all the same.
 TEST(TransferMatcher, ALossStaysWithinItsCollective) {
   const Matched found =
       match({send(0, 1), send(0, 2), send(1, 3), recv(1, 13), recv(2, 14), send(2, 4)});
@@ -83,7 +83,7 @@ TEST(TransferMatcher, ALossStaysWithinItsCollective) {
   EXPECT_EQ(found.unmatched, 2U);
 }
 
-TEST(TransferMatcher, WhatLiesBehindTheWaitingOnesIsPassedOver) {
+TEST(TransferMatcher, SkipsMessagesBehindWaitingOnes) {
   const Matched found = match({send(3, 1), recv(1, 11), recv(3, 13)});
   EXPECT_THAT(found.ids, ElementsAre(Ids{1, 13}));
   EXPECT_EQ(found.unmatched, 1U);
@@ -113,7 +113,7 @@ TEST(TransferMatcher, CopiesWholeCollectivesAndAbsentPeersHaveNoPart) {
   EXPECT_EQ(found.unmatched, 0U);
 }
 
-/// A step of an all-reduce by NVLS, on the part of the buffer at `offset`.
+/// Returns a step of an all-reduce by NVLS, on the part of the buffer at `offset`.
 TraceEvent of_heads(Primitive what, std::int32_t rank, std::int32_t from, std::int32_t to,
                     std::uint64_t offset, std::int64_t id) {
   TraceEvent event = primitive(what, rank, from, to, 0, id);
@@ -143,7 +143,7 @@ TEST(TransferMatcher, SharesAndResultsOfHeadsAreDistinguishedByTheirPlace) {
   }
   EXPECT_THAT(ids, ElementsAre(Ids{1, 11}, Ids{3, 12}, Ids{2, 13}, Ids{4, 14}));
   EXPECT_EQ(matcher.unmatched(), 0U);
-  // Of one number both ends ascend, for those who keep transfers as runs.
+  // Among transfers with one connection number the ids of both ends ascend, for readers that store transfers as runs.
   EXPECT_EQ(*std::ranges::max_element(numbers), 1U);
   for (std::size_t i = 0; i < ids.size(); ++i) {
     for (std::size_t later = i + 1; later < ids.size(); ++later) {
@@ -154,7 +154,7 @@ TEST(TransferMatcher, SharesAndResultsOfHeadsAreDistinguishedByTheirPlace) {
   }
 }
 
-// A head's own share goes to itself before its own sum does, and both are at one place.
+// A head sends its own share to itself before its own sum, and both are at one place.
 TEST(TransferMatcher, AHeadsOwnShareComesBeforeItsOwnResult) {
   const Matched found = match({of_heads(Primitive::Send, 0, -1, 0, 0, 1),
                                of_heads(Primitive::RecvSend, 0, 0, 0, 0, 3),
@@ -163,7 +163,7 @@ TEST(TransferMatcher, AHeadsOwnShareComesBeforeItsOwnResult) {
   EXPECT_EQ(found.unmatched, 0U);
 }
 
-TEST(TransferMatcher, WhatGoesBySwitchesIsKnownByItsEnds) {
+TEST(TransferMatcher, MatchesSwitchMessagesByTheirEnds) {
   const auto goes = [](Collective collective, Primitive sent, Primitive received) {
     TraceEvent from = of_heads(sent, 0, -1, 1, 0, 1);
     TraceEvent to = of_heads(received, 1, 0, -1, 0, 2);
@@ -184,7 +184,7 @@ TEST(TransferMatcher, WhatGoesBySwitchesIsKnownByItsEnds) {
   EXPECT_FALSE(goes_by_switch(send(0, 1), recv(0, 2))) << "a ring";
 }
 
-TEST(TransferMatcher, HoldsNoMoreThanItsLimit) {
+TEST(TransferMatcher, StoresAtMostItsLimit) {
   int transfers = 0;
   TransferMatcher matcher([&](const TraceTransfer&) { ++transfers; });
   for (std::size_t i = 0; i < TransferMatcher::kMostWaiting; ++i) matcher.add(send(0, 1));
@@ -196,7 +196,7 @@ TEST(TransferMatcher, HoldsNoMoreThanItsLimit) {
   matcher.add(on_channel_1(recv(0, 12)));
   EXPECT_EQ(transfers, 0);
   EXPECT_EQ(matcher.unmatched(), TransferMatcher::kMostWaiting + 2);
-  matcher.add(recv(0, 11));  // those that wait are matched as ever
+  matcher.add(recv(0, 11));  // waiting ones are matched as usual
   EXPECT_EQ(transfers, 1);
 }
 

@@ -22,7 +22,7 @@ constexpr std::int64_t kUs = 1000;
 constexpr std::int64_t kMs = 1000 * kUs;
 constexpr std::int64_t kSecond = 1000 * kMs;
 
-/// A host whose clock began `boot_ns` after the others' zero, whose wall clock is `wrong_ns` ahead and which runs
+/// A host whose clock began `boot_ns` after the others' zero, whose wall clock is `wrong_ns` ahead, and which runs
 /// `ppm` too fast.
 struct Host {
   std::string name;
@@ -35,12 +35,12 @@ struct Host {
   }
 };
 
-/// Jobs whose ranks, one a host, send chunks to each other; each host writes what it saw on its own clock.
+/// Jobs whose ranks, one per host, send chunks to each other; each host records what it saw with its own clock.
 class Hosts {
  public:
   explicit Hosts(std::vector<Host> hosts) : hosts_(std::move(hosts)), events_(hosts_.size()) {}
 
-  /// Sent at `true_ns`, there `way_ns` later.
+  /// Sends at `true_ns`; the chunk arrives `way_ns` later.
   void send(std::size_t from, std::size_t to, std::int64_t true_ns, std::int64_t way_ns) {
     TraceEvent event;
     event.primitive = Primitive::Send;
@@ -101,7 +101,7 @@ class Hosts {
   std::vector<std::int64_t> sent_;
 };
 
-/// Shortest and longest time on the way in a merged trace.
+/// The shortest and the longest transfer time in a merged trace.
 struct Ways {
   std::int64_t least = INT64_MAX;
   std::int64_t most = INT64_MIN;
@@ -123,8 +123,8 @@ Ways ways_in(const TraceMemorySink& sink) {
   return ways;
 }
 
-// 3 ms wrong, 17 hours later booted: the messages show both. Each takes 20 us, so that 40 us are left between what
-// both directions allow; the middle is right as both take the same.
+// The wall clock is 3 ms wrong, and the host booted 17 hours later: the messages show both. Each takes 20 us, so that
+// the bounds from both directions are 40 us apart; the middle is correct as both take the same time.
 TEST(TraceMerge, MessagesBothWaysCorrectTheWallClocks) {
   Hosts hosts({{"n01"}, {"n02", 61'000 * kSecond, 3 * kMs}});
   hosts.exchange(0, 1, kMs, 100, 20 * kUs);
@@ -143,7 +143,7 @@ TEST(TraceMerge, MessagesBothWaysCorrectTheWallClocks) {
   EXPECT_EQ(ways.most, 20 * kUs);
 }
 
-// 50 ppm over 100 s are 5 ms: with one offset some would arrive 2 ms before they were sent.
+// 50 ppm over 100 s are 5 ms: with a single offset, some messages would arrive 2 ms before they were sent.
 TEST(TraceMerge, ClocksThatDriftAreFollowedInPieces) {
   Hosts hosts({{"n01"}, {"n02", 500 * kSecond, -kMs, 50}});
   hosts.exchange(0, 1, 25 * kMs, 4000, 20 * kUs);
@@ -169,7 +169,7 @@ TEST(TraceMerge, ClocksAreJoinedAlongConnections) {
   EXPECT_EQ(ways_in(sink).least, 10 * kUs);
 }
 
-// Sent at 1 ms by a clock 5 ms behind, it seems to come before it was sent: by 5 ms less 20 us.
+// Sent at 1 ms by a clock that is 5 ms behind, the message seems to arrive before it was sent: by 5 ms less 20 us.
 TEST(TraceMerge, OneDirectionMovesNoFartherThanItMust) {
   Hosts late({{"n01"}, {"n02", kSecond * 50, -5 * kMs}});
   late.send(0, 1, kMs, 20 * kUs);
@@ -197,7 +197,7 @@ TEST(TraceMerge, AProcessWithoutConnectionsKeepsTheWallClock) {
   EXPECT_EQ(made->events, 0U);
 }
 
-// A file a process on one host: one clock, and nothing moves.
+// There is a file per process on one host: they share one clock, and nothing is moved.
 TEST(TraceMerge, ProcessesOfOneBootShareTheirClock) {
   Hosts hosts({{"n01", 9 * kSecond}, {"n01", 9 * kSecond, 30 * kUs}});
   hosts.exchange(0, 1, kMs, 10, 20 * kUs);
@@ -248,7 +248,7 @@ Result<TraceMerge> merge_of(const TraceInfo& info, const std::optional<TraceEven
   return merge_traces(places, names, sink);
 }
 
-TEST(TraceMerge, WhatHasNoCommonClockIsRefused) {
+TEST(TraceMerge, RefusesTracesWithoutACommonClock) {
   TraceInfo simulated;
   simulated.clock = TraceClock::Simulated;
   const auto made = merge_of(simulated, {});

@@ -62,7 +62,7 @@ TEST(Perfetto, AnEventIsACompleteSliceOfItsRankAndChannel) {
                         R"("algorithm":"ring","protocol":"simple"}})"));
 }
 
-TEST(Perfetto, WhatIsModelledSaysSo) {
+TEST(Perfetto, MarksModelledSteps) {
   TraceEvent event;
   event.algorithm = Algorithm::Nvls;
   event.is_modelled = true;
@@ -153,7 +153,7 @@ TEST(Perfetto, AnArrowNeverPointsBackInTime) {
   EXPECT_EQ(out.phase("f")[0]["ts"], 69.999);
 }
 
-TEST(Perfetto, WhateverTheCommandLineItIsJson) {
+TEST(Perfetto, IsValidJsonForAnyCommandLine) {
   TraceInfo info;
   info.host = "node\"7\"\n";
   info.command_line = "ringside \\ \x80\xff \t end";
@@ -186,7 +186,7 @@ TEST(Perfetto, ReportsHowFarItIs) {
   EXPECT_THAT(shares, ElementsAre(0.25, 0.5, 0.75, 1));
 }
 
-TEST(Perfetto, AStreamThatTakesNoMoreIsAnError) {
+TEST(Perfetto, AFailingStreamIsAnError) {
   const FileBytes bytes = file_header();
   const Result<TraceFile> file = TraceFile::parse(bytes, "test.rtrace");
   ASSERT_TRUE(file);

@@ -21,7 +21,7 @@ pid_t fork_and(const std::function<bool()>& work) {
   return pid;
 }
 
-/// Joins the file and records steps 0, 1, ... of `rank`, for ever where `count` is 0.
+/// Joins the file and records steps 0, 1, ... of `rank`, without end if `count` is 0.
 bool record_steps(const std::string& path, std::int32_t rank, std::uint32_t count) {
   auto recorder = join_file(path, this_process_info(TraceClock::Simulated));
   if (!recorder) return false;
@@ -44,7 +44,7 @@ std::uint64_t count_events(const std::string& path, std::int32_t rank) {
   return count;
 }
 
-TEST(TraceProcesses, OneIsKilledAndTheFileHoldsWhatTheOthersAndItHaveWritten) {
+TEST(TraceProcesses, AKilledProcessesEventsStayInTheFile) {
   const TemporaryPath path("processes.rtrace");
   ASSERT_TRUE(record_to_file(path.text(), this_process_info(TraceClock::Simulated)));
   const pid_t doomed = fork_and([&] { return record_steps(path.text(), 9, 0); });
@@ -69,7 +69,7 @@ TEST(TraceProcesses, OneIsKilledAndTheFileHoldsWhatTheOthersAndItHaveWritten) {
   EXPECT_EQ(file->counts().malformed_blocks, 0U);
   std::array<std::uint32_t, 10> next{};
   file->for_each_event([&](const TraceEvent& event) {
-    // Nothing is lost or twice, and each rank's events are in order.
+    // No event is lost or duplicated, and the events of each rank are in order.
     ASSERT_EQ(event.step, next.at(static_cast<std::size_t>(event.rank))++);
   });
   EXPECT_EQ(next[0], kEvents);

@@ -21,7 +21,7 @@ TraceFile parsed(const FileBytes& bytes) {
   return *std::move(file);
 }
 
-TraceFile parsed(FileBytes&&) = delete;  // a trace points into its bytes
+TraceFile parsed(FileBytes&&) = delete;  // a trace refers to its bytes
 
 /// Header, then three blocks with the steps 0 1, 2 3, 4 5; `ends` holds where each part ends.
 struct ThreeBlocks {
@@ -74,7 +74,7 @@ TEST(TraceFile, AWrongByteCostsItsBlockAndNoOther) {
   }
 }
 
-TEST(TraceFile, GoesOnBehindATornBlockHoweverAskew) {
+TEST(TraceFile, ContinuesAfterATornBlockAtAnyAlignment) {
   const ThreeBlocks whole;
   const FileBytes block = events_block(steps(6, 2));
   for (std::size_t torn = 1; torn < block.size(); ++torn) {
@@ -117,7 +117,7 @@ TEST(TraceFile, ABlockThatVouchesForNonsenseIsMalformed) {
   EXPECT_THAT(steps_of(file), ElementsAre(0));
 }
 
-TEST(TraceFile, EventsThatSayNothingToThisBuildArePassedOver) {
+TEST(TraceFile, SkipsUnknownEvents) {
   std::vector<TraceEvent> events = steps(0, 8);
   events[1].kind = EventKind{4};
   events[2].primitive = Primitive{9};
@@ -138,7 +138,7 @@ TEST(TraceFile, EventsThatSayNothingToThisBuildArePassedOver) {
   EXPECT_EQ(file.counts().unreadable_events, 8U);
 }
 
-TEST(TraceFile, WhatIsNoTraceIsRefused) {
+TEST(TraceFile, RefusesOtherFiles) {
   for (const std::string_view text : {"", "short", "a text that is longer than any header"}) {
     const auto file = TraceFile::parse(std::as_bytes(std::span(text)), "notes.txt");
     ASSERT_FALSE(file);
@@ -157,7 +157,7 @@ TEST(TraceFile, ANewerVersionIsRefused) {
   EXPECT_THAT(file.error().message, HasSubstr("version 2"));
 }
 
-TEST(TraceFile, OpeningReportsWhatIsWrongWithThePath) {
+TEST(TraceFile, OpeningReportsThePathsProblem) {
   const TemporaryPath path("open.rtrace");
   const auto missing = TraceFile::open(path.text());
   ASSERT_FALSE(missing);

@@ -27,7 +27,8 @@ TraceFile opened(const std::string& path) {
   return *std::move(file);
 }
 
-/// Every field differs from its default and, but for the fixed words, from event to event.
+/// Returns an event in which every field differs from its default and, except for the fixed words, from event to
+/// event.
 TraceEvent full_event(std::uint32_t i) {
   TraceEvent event;
   event.begin_ns = 1'000 * std::int64_t{i};
@@ -70,7 +71,7 @@ void expect_same(const TraceEvent& a, const TraceEvent& b) {
   EXPECT_EQ(a.protocol, b.protocol);
 }
 
-TEST(TraceRecorder, WhatIsRecordedIsReadBack) {
+TEST(TraceRecorder, ReadsWhatItRecords) {
   const TemporaryPath path("round_trip.rtrace");
   {
     auto recorder = record_to_file(path.text(), simulated());
@@ -83,8 +84,8 @@ TEST(TraceRecorder, WhatIsRecordedIsReadBack) {
   for (std::uint32_t i = 0; i < 100; ++i) expect_same(events[i], full_event(i));
 }
 
-// The same recorder, and nothing of it in a file.
-TEST(TraceRecorder, RecordsIntoMemoryWhatAFileWouldHold) {
+// The recorder is the same, and no file is written.
+TEST(TraceRecorder, AMemorySinkEqualsAFile) {
   const auto sink = std::make_shared<TraceMemorySink>();
   auto recorder = TraceRecorder::start(sink, simulated());
   ASSERT_TRUE(recorder) << recorder.error().message;
@@ -112,7 +113,7 @@ class BrokenSink : public TraceSink {
   }
 };
 
-TEST(TraceRecorder, ASinkThatTakesNothingIsAnErrorFromTheStart) {
+TEST(TraceRecorder, AFailingSinkIsAnErrorFromTheStart) {
   const auto recorder = TraceRecorder::start(std::make_shared<BrokenSink>(), simulated());
   ASSERT_FALSE(recorder);
   EXPECT_EQ(recorder.error().message, "the line is dead");
@@ -163,7 +164,7 @@ TEST(TraceRecorder, AFlushInMidBufferTakesEachEventOnce) {
   EXPECT_THAT(steps_of(opened(path.text())), ElementsAre(0, 1, 2, 3, 4, 5));
 }
 
-TEST(TraceRecorder, ColumnsThatSayTheSameShrinkToOneEntry) {
+TEST(TraceRecorder, ConstantColumnsShrinkToOneEntry) {
   const TemporaryPath path("constant.rtrace");
   auto recorder = record_to_file(path.text(), simulated());
   ASSERT_TRUE(recorder);
@@ -245,8 +246,8 @@ TEST(TraceRecorder, HostTimesAreClockMonotonic) {
   const std::int64_t after = monotonic_now().count();
   const std::vector<TraceEvent> events = all_events(opened(path.text()));
   ASSERT_EQ(events.size(), 1U);
-  constexpr std::int64_t kReadingNs =
-      1'000;  // what one reading of both clocks is off by, generously
+  // What one reading of both clocks is off by, generously.
+  constexpr std::int64_t kReadingNs = 1'000;
   EXPECT_GE(events[0].begin_ns, before - kReadingNs);
   EXPECT_LE(events[0].begin_ns, events[0].end_ns);
   EXPECT_LE(events[0].end_ns, after + kReadingNs);
@@ -333,7 +334,7 @@ TEST(TraceRecorder, ADiskThatFillsUpStopsTheRecordingAndNotTheRun) {
       const FileSizeLimit limit(4096);
       for (const TraceEvent& event : steps(0, 320)) lane->record(event);
     }
-    // There is room again, but what would follow the gap could be taken for all there was.
+    // There is room again, but events after the gap could be taken for a complete record.
     for (const TraceEvent& event : steps(320, 32)) lane->record(event);
     stats = (*recorder)->stats();
   }
@@ -380,7 +381,7 @@ TEST(TraceRecorder, JoiningNeedsAFileThatAnotherProcessHasCreated) {
   EXPECT_EQ(*read_file(path.text()), "a letter to a friend");
 }
 
-TEST(TraceRecorder, CreatingEmptiesWhatWasThere) {
+TEST(TraceRecorder, CreatingTruncatesAnOldFile) {
   const TemporaryPath path("again.rtrace");
   for (int run = 0; run < 2; ++run) {
     auto recorder = record_to_file(path.text(), simulated());

@@ -17,7 +17,7 @@
 
 namespace ringside {
 
-/// A path of this test alone; what is there goes when it does.
+/// A path that only this test uses; the file is removed with the object.
 class TemporaryPath {
  public:
   explicit TemporaryPath(const std::string& name)
@@ -44,7 +44,7 @@ inline FileBytes file_header() {
   return file;
 }
 
-/// A frame that vouches for `payload`, and the payload.
+/// Returns a frame with the checksum of `payload`, followed by the payload.
 inline FileBytes framed(std::span<const std::byte> payload, std::uint32_t pid = 1) {
   const rtrace::Frame frame = rtrace::frame_for(payload, pid);
   FileBytes block;
@@ -73,7 +73,7 @@ inline std::vector<TraceEvent> all_events(const TraceFile& file) {
   return events;
 }
 
-/// `count` events of one rank, 10 ns each, with steps first, first + 1, ...
+/// Returns `count` events of one rank, 10 ns each, with steps first, first + 1, ...
 inline std::vector<TraceEvent> steps(std::uint32_t first, std::uint32_t count) {
   std::vector<TraceEvent> events(count);
   for (std::uint32_t i = 0; i < count; ++i) {

@@ -32,7 +32,7 @@ std::string text_of(std::span<const std::byte> bytes) {
   return text;
 }
 
-TEST(Acceptor, HandsOutAConnectionWithItsHelloAndNothingBehindIt) {
+TEST(Acceptor, ReturnsAConnectionWithItsHelloAndReadsNoFurther) {
   for (const Endpoint& endpoint :
        {Endpoint{loopback_address()},
         Endpoint{AbstractName{fmt::format("ringside-test-{}-acceptor", ::getpid())}}}) {
@@ -113,7 +113,7 @@ TEST(Acceptor, SilentAndBabblingStrangersDelayNoPeer) {
     EXPECT_TRUE((*acceptor)->accept(deadline));
     EXPECT_EQ(clock.elapsed(), Nanoseconds{0});
     std::byte byte{};
-    for (const UniqueFd& stranger : silent) {  // each is shown the door in the end
+    for (const UniqueFd& stranger : silent) {  // each connection is closed in the end
       const Status ended = recv_all(stranger.get(), {&byte, 1}, deadline);
       ASSERT_FALSE(ended);
       EXPECT_EQ(ended.error().code, ErrorCode::PeerGone);
@@ -125,7 +125,7 @@ TEST(Acceptor, SilentAndBabblingStrangersDelayNoPeer) {
   EXPECT_THAT(log, HasSubstr("does not speak ringside's protocol"));
 }
 
-TEST(Acceptor, OneTooManyDropsTheOldestStranger) {
+TEST(Acceptor, OneConnectionTooManyDropsTheOldestUnknownClient) {
   testing::internal::CaptureStderr();
   {
     const Secret secret = random_secret();
@@ -135,7 +135,7 @@ TEST(Acceptor, OneTooManyDropsTheOldestStranger) {
       silent.push_back(*connect_to((*acceptor)->address(), deadline_in(kPlenty)));
     }
     std::byte byte{};
-    for (std::size_t i = 0; i < 3; ++i) {  // 5 came, 2 may wait
+    for (std::size_t i = 0; i < 3; ++i) {  // 5 came, and 2 may wait
       EXPECT_FALSE(recv_all(silent[i].get(), {&byte, 1}, deadline_in(kPlenty)));
     }
     EXPECT_TRUE(connect_authenticated((*acceptor)->address(), secret, {}, deadline_in(kPlenty)));
@@ -143,7 +143,7 @@ TEST(Acceptor, OneTooManyDropsTheOldestStranger) {
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("to make room"));
 }
 
-TEST(Acceptor, ManyComeAtOnceAndEachIsHandedOutOnce) {
+TEST(Acceptor, ReturnsEachOfManyConcurrentConnectionsOnce) {
   const Secret secret = random_secret();
   const auto acceptor = Acceptor::listen(loopback_address(), secret);
   ASSERT_TRUE(acceptor);

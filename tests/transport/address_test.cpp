@@ -16,7 +16,7 @@ TEST(SocketAddress, TextGoesThereAndBack) {
   }
 }
 
-TEST(SocketAddress, WhatIsNoAddressIsRefusedWithTheReason) {
+TEST(SocketAddress, RefusesInvalidAddressesAndNamesTheReason) {
   const struct {
     const char* text;
     const char* why;

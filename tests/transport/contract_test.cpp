@@ -1,4 +1,4 @@
-// Every row of the table of transports, held to what end.h promises.
+// Tests every row of the table of transports for the promises of end.h.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ TEST(TransportTable, CanBeOpenedHere) {
   }
 }
 
-/// And whether the slots of both ends are lent to them.
+/// The last member says whether the slots of both ends are lent.
 using ContractCase = std::tuple<const Transport*, Protocol, bool>;
 
 std::string case_name(const testing::TestParamInfo<ContractCase>& test) {
@@ -40,7 +40,7 @@ std::string case_name(const testing::TestParamInfo<ContractCase>& test) {
   return std::string(transport->name) + "_" + to_string(protocol) + (lends ? "_lent" : "");
 }
 
-/// What every transport does, in every protocol.
+/// Tests the behaviour of every transport, in every protocol.
 class TransportContract : public testing::TestWithParam<ContractCase> {
  protected:
   const Transport& transport_ = *std::get<0>(GetParam());
@@ -56,7 +56,7 @@ class TransportContract : public testing::TestWithParam<ContractCase> {
     return static_cast<bool>(ends_.send->post(Bytes{sizeof word}));
   }
 
-  /// Asks until it says yes: a medium may learn late that a slot is free.
+  /// Asks until the answer is yes: a medium may learn late that a slot is free.
   template <typename Ask>
   static bool comes_true(Ask ask) {
     for (const Deadline deadline = in_20_s(); !has_passed(deadline);) {
@@ -65,7 +65,7 @@ class TransportContract : public testing::TestWithParam<ContractCase> {
     return false;
   }
 
-  /// Whether what was posted leaves without the receiver's doing.
+  /// Returns whether posted messages leave without an action of the receiver.
   [[nodiscard]] bool drains() const {
     for (const Deadline deadline = in_20_s(); !has_passed(deadline);) {
       if (ends_.send->is_drained()) return true;
@@ -74,7 +74,7 @@ class TransportContract : public testing::TestWithParam<ContractCase> {
     return false;
   }
 
-  /// The oldest slot, once it has arrived.
+  /// Returns the oldest slot once it has arrived.
   Result<std::span<const std::byte>> next_slot() {
     for (const Deadline deadline = in_20_s(); !has_passed(deadline);) {
       if (ends_.send) RINGSIDE_TRY(ends_.send->progress());
@@ -93,7 +93,9 @@ class TransportContract : public testing::TestWithParam<ContractCase> {
     return word;
   }
 
-  /// Takes a message by the short way, once it has arrived. returns  false: it did not
+  /// Receives a message by the short path, once it has arrived.
+  ///
+  /// returns  false if none has arrived
   Result<bool> take(std::span<std::byte> to) {
     for (const Deadline deadline = in_20_s(); !has_passed(deadline);) {
       RINGSIDE_TRY(ends_.send->progress());
@@ -114,7 +116,8 @@ TEST_P(TransportContract, SlotsArriveInTheOrderTheyWerePosted) {
   EXPECT_TRUE(drains());
 }
 
-// Any length after any other, as many as fit on the way, half of them from the slot and half straight.
+// Messages of all lengths in random order, as many in flight as possible, half of them from the slot and half sent
+// directly.
 TEST_P(TransportContract, MessagesOfAllLengthsArriveWhole) {
   std::mt19937 random(20261120);
   std::deque<std::vector<std::byte>> on_the_way;
@@ -156,7 +159,7 @@ TEST_P(TransportContract, EightSlotsFitWhileNoneIsTaken) {
   for (std::uint64_t i = 0; i < 8; ++i) EXPECT_TRUE(send_word(i)) << i;
 }
 
-// A medium may hold more than 8 slots on its way (a socket's buffer does), but not endlessly many.
+// A connection may hold more than 8 slots (a socket's buffer does), but not arbitrarily many.
 TEST_P(TransportContract, ASenderWithoutAReceiverRunsOutOfSlots) {
   bool is_full = false;
   for (int i = 0; i < 10'000 && !is_full; ++i) {
@@ -170,7 +173,7 @@ TEST_P(TransportContract, ASenderWithoutAReceiverRunsOutOfSlots) {
   EXPECT_TRUE(is_full);
 }
 
-// More short ones than there are slots, which a receiver that looks late finds all at once.
+// There are more short messages than slots, and a receiver that looks late finds all at once.
 TEST_P(TransportContract, ShortSlotsThatComeAtOnceStayInOrder) {
   std::uint64_t sent = 0;
   std::uint64_t taken = 0;
@@ -179,12 +182,12 @@ TEST_P(TransportContract, ShortSlotsThatComeAtOnceStayInOrder) {
     const std::uint64_t leave = static_cast<std::uint64_t>(round % 5);
     for (; taken + leave < sent; ++taken) ASSERT_EQ(take_word(), taken);
   }
-  // A medium may give slots back by fours.
+  // A medium may return slots four at a time.
   EXPECT_GE(sent, 200U);
 }
 
-// However full it was: what is taken makes room, and nothing is lost or changes its place.
-TEST_P(TransportContract, AFullConnectionGoesOnOnceItsSlotsAreTaken) {
+// Received messages make room in a full connection, and none is lost or changes its place.
+TEST_P(TransportContract, AFullConnectionContinuesWhenSlotsAreReleased) {
   std::uint64_t sent = 0;
   const auto post = [&] {
     const auto slot = ends_.send->acquire();
@@ -228,8 +231,8 @@ TEST_P(TransportContract, AbortFromAnotherThreadEndsBothSides) {
   EXPECT_EQ(ends_.recv->peek().error().code, ErrorCode::Aborted);
 }
 
-// 4 KiB in steps of 1 to 4096 bytes, by the long way and by the short one.
-TEST_P(TransportContract, WhatIsSentTheShortWayIsTakenEitherWay) {
+// Sends 4 KiB in steps of 1 to 4096 bytes, by the long path and by the short one.
+TEST_P(TransportContract, DirectlySentDataCanBeReceivedEitherWay) {
   std::vector<std::byte> sent(kSlot.value);
   for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<std::byte>(i * 7 + 1);
   for (std::size_t size = 1; size <= kSlot.value; size = size * 2 + size % 3) {
@@ -265,7 +268,9 @@ TEST_P(TransportContract, TakingAnotherSizeThanWasSentIsAnErrorThatNamesBoth) {
             std::string::npos);
 }
 
-/// Sends `message` in slots and takes it, both by the short way. returns  what has arrived
+/// Sends `message` in slots and receives it, both by the short path.
+///
+/// returns  the received data
 std::vector<std::byte> carry(const Ends& ends, std::span<const std::byte> message) {
   std::vector<std::byte> arrived(message.size());
   std::size_t sent = 0;
@@ -305,7 +310,7 @@ TEST_P(TransportContract, MessagesOfOneByteTo64MiBArriveWhole) {
   }
 }
 
-// From another thread, after so many slots: in every state that a connection comes through.
+// Aborts from another thread after so many slots: in every state that a connection passes through.
 TEST_P(TransportContract, AbortEndsATransferThatIsUnderWay) {
   for (const int slots : {0, 1, 7, 8, 9, 100}) {
     const Ends ends = ranks_.connect(shape_);
@@ -346,10 +351,10 @@ INSTANTIATE_TEST_SUITE_P(Lent, TransportContract,
                                           testing::Values(Protocol::Simple), testing::Values(true)),
                          case_name);
 
-/// What those do that join two processes.
+/// Tests the behaviour of the transports that join two processes.
 class TransportBetween : public TransportContract {};
 
-TEST_P(TransportBetween, WhatWasPostedBeforeTheEndIsStillReceived) {
+TEST_P(TransportBetween, ReceivesDataPostedBeforeThePeerEnded) {
   ASSERT_TRUE(send_word(7));
   ends_.send.reset();
   EXPECT_EQ(take_word(), 7U);
@@ -392,10 +397,10 @@ TEST_P(TransportBetween, WholeSlotsCrossBetweenTwoThreads) {
   EXPECT_EQ(wrong, 0);
 }
 
-/// Memory that no processor may read at its address, as a GPU's.
+/// Memory that no processor may read at its address, like a GPU's.
 class MadeUpGpu final : public SharedRegion {
  public:
-  /// file  what its driver exports it as; none
+  /// file  the file as which its driver exports it; -1: none
   MadeUpGpu(std::uint64_t id, UniqueFd file, std::vector<std::byte> bytes)
       : id_(id), file_(std::move(file)), bytes_(std::move(bytes)) {
     address_ = ::mmap(nullptr, bytes_.size(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -421,7 +426,7 @@ class MadeUpGpu final : public SharedRegion {
   void* address_;
 };
 
-/// Files that hold `bytes`: one that is no dma-buf, and where this kernel makes some of memory (udmabuf), one that is.
+/// Returns files that hold `bytes`: one that is no dma-buf, and one that is where this kernel can make one (udmabuf).
 std::vector<UniqueFd> files_of(std::span<const std::byte> bytes) {
   std::vector<UniqueFd> files;
   UniqueFd memory(::memfd_create("a GPU's", MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -438,7 +443,7 @@ std::vector<UniqueFd> files_of(std::span<const std::byte> bytes) {
   return files;
 }
 
-// Whether an adapter takes a dma-buf is its driver's business (soft-RoCE's does not): the data come either way.
+// Whether an adapter accepts a dma-buf depends on its driver (soft-RoCE's does not): the data arrive in either case.
 TEST_P(TransportBetween, AGpusMemoryIsSentThroughTheHostsWhereTheAdapterDoesNotReachIt) {
   if (transport_.nccl_network != "IB" || shape_.protocol != Protocol::Simple || lends_) return;
   std::vector<std::byte> bytes(8192);

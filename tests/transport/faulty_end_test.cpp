@@ -19,12 +19,12 @@ class FaultyEnd : public testing::TestWithParam<TransportAndProtocol> {
     ends_.send = make_faulty_send_end(std::move(ends_.send), *parse_fault(text), real_clock());
   }
 
-  /// returns  whether it went at once
+  /// returns  whether it was sent at once
   Result<bool> send(std::uint64_t word) {
     return ends_.send->send(std::as_bytes(std::span(&word, 1)));
   }
 
-  /// What comes within `wait`.
+  /// Returns the message that arrives within `wait`, or nullopt.
   std::optional<std::uint64_t> take(Nanoseconds wait) {
     for (const Deadline deadline = deadline_in(wait); !has_passed(deadline);) {
       static_cast<void>(ends_.send->progress());
@@ -47,7 +47,7 @@ class FaultyEnd : public testing::TestWithParam<TransportAndProtocol> {
   Ends ends_;
 };
 
-TEST_P(FaultyEnd, WhatIsDroppedNeverComesAndTheRestDoes) {
+TEST_P(FaultyEnd, DroppedMessagesAreLostAndOthersArrive) {
   with_fault("drop:step=1");
   for (const std::uint64_t word : {1U, 2U, 3U}) EXPECT_TRUE(*send(word));
   EXPECT_EQ(take(kLong), 1U);
@@ -66,15 +66,15 @@ TEST_P(FaultyEnd, AnAcquiredSlotIsAlsoLost) {
   EXPECT_EQ(take(kLong), 2U);
 }
 
-// Eight slots and more: the sender of a black hole never runs out of them.
-TEST_P(FaultyEnd, ABlackHoleTakesEverythingAndGivesNothing) {
+// Sends more than eight slots: the sender into a black hole never runs out of them.
+TEST_P(FaultyEnd, ABlackHoleAcceptsEverythingAndDeliversNothing) {
   with_fault("blackhole:after=8");
   for (std::uint64_t word = 1; word <= 40; ++word) EXPECT_TRUE(*send(word));
   EXPECT_EQ(take(kLong), 1U);
   EXPECT_EQ(take(kMoment), std::nullopt);
 }
 
-TEST_P(FaultyEnd, AStalledConnectionHasNoFreeSlotUntilItGoesOn) {
+TEST_P(FaultyEnd, AStalledConnectionHasNoFreeSlotUntilItContinues) {
   with_fault("stall_link:by=20ms");
   const Clock::Time began = real_clock().now();
   EXPECT_FALSE(*send(1));

@@ -22,7 +22,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Memory that says `text`, as a file.
+/// Returns a file in memory that contains `text`.
 UniqueFd memory_with(const char* text) {
   UniqueFd memory(::memfd_create("ringside-test", MFD_CLOEXEC));
   EXPECT_EQ(::pwrite(memory.get(), text, std::strlen(text), 0),
@@ -41,7 +41,7 @@ std::ptrdiff_t open_files() {
   return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
 }
 
-/// One byte, and so many times the file.
+/// Sends one byte, and the file so many times.
 void send_message(int socket, char carrier, int file, std::size_t times) {
   iovec data{&carrier, 1};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(8 * sizeof(int))> control{};
@@ -62,7 +62,7 @@ void send_message(int socket, char carrier, int file, std::size_t times) {
   EXPECT_EQ(::sendmsg(socket, &message, MSG_NOSIGNAL), 1);
 }
 
-/// Another process, which ends with what `body` returns.
+/// Starts a process that ends with the result of `body`.
 pid_t start_process(const std::function<int()>& body) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(body());
@@ -116,7 +116,7 @@ TEST(FilePassing, AProcessThatDiesBeforeItHasSentIsGone) {
   EXPECT_EQ(sent.error().code, ErrorCode::PeerGone);
 }
 
-TEST(FilePassing, WhatDoesNotComeIsATimeOutAndAWaitCanBeCalledOff) {
+TEST(FilePassing, AMissingFileTimesOutAndAWaitCanBeCancelled) {
   auto [mine, other] = socket_pair();
   const auto late = recv_fd(mine.get(), deadline_in(std::chrono::milliseconds(1)));
   ASSERT_FALSE(late);
@@ -129,7 +129,7 @@ TEST(FilePassing, WhatDoesNotComeIsATimeOutAndAWaitCanBeCalledOff) {
   EXPECT_EQ(called_off.error().code, ErrorCode::Aborted);
 }
 
-// Who never reads lets a sender wait, and no longer than that may take.
+// A peer that never reads makes a sender wait, but no longer than its time limit.
 TEST(FilePassing, AFullSocketIsATimeout) {
   auto [mine, other] = socket_pair();
   const UniqueFd memory = memory_with("hello");
@@ -138,7 +138,7 @@ TEST(FilePassing, AFullSocketIsATimeout) {
     sent = send_fd(mine.get(), memory.get(), deadline_in(std::chrono::milliseconds(1)));
   }
   ASSERT_FALSE(sent);
-  // Linux lets a process have no more files on their way than it may have open.
+  // Linux limits the files of a process that are in flight to the number that it may have open.
   EXPECT_TRUE(sent.error().code == ErrorCode::Timeout || sent.error().code == ErrorCode::System)
       << sent.error().message;
 }
@@ -187,7 +187,7 @@ TEST(FilePassing, AProcessWithoutADescriptorLeftGetsTheAdviceToRaiseItsLimit) {
   EXPECT_EQ(status_of(child), 0);
 }
 
-TEST(FilePassing, NothingStaysOpenAfterAThousandFiles) {
+TEST(FilePassing, LeavesNoDescriptorAfterAThousandFiles) {
   auto [mine, other] = socket_pair();
   const UniqueFd memory = memory_with("hello");
   const auto before = open_files();

@@ -21,7 +21,7 @@ std::vector<std::byte> said(const Handshake& side) {
   return {side.to_send().begin(), side.to_send().end()};
 }
 
-/// Moves all that `from` has to say to `to`.
+/// Moves all that `from` has to send to `to`.
 Status pass(Handshake& from, Handshake& to) {
   const std::vector<std::byte> bytes = said(from);
   from.sent(bytes.size());
@@ -33,7 +33,7 @@ TEST(Handshake, BothSidesAreDoneAfterFourMessages) {
   Handshake connecting(HandshakeRole::Connecting, secret);
   Handshake accepting(HandshakeRole::Accepting, secret);
   EXPECT_EQ(connecting.to_send().size(), 40U);
-  EXPECT_TRUE(accepting.to_send().empty());  // the accepting side says nothing unasked
+  EXPECT_TRUE(accepting.to_send().empty());  // the accepting side does not send first
   ASSERT_TRUE(pass(connecting, accepting));  // opening
   ASSERT_TRUE(pass(accepting, connecting));  // opening
   ASSERT_TRUE(pass(connecting, accepting));  // proof
@@ -80,7 +80,7 @@ TEST(Handshake, AReplayedConversationIsRefused) {
   ASSERT_TRUE(pass(connecting, accepting));
   ASSERT_TRUE(pass(accepting, connecting));
   const std::vector<std::byte> proof = said(connecting);
-  ASSERT_TRUE(pass(connecting, accepting));  // the recorded one was good
+  ASSERT_TRUE(pass(connecting, accepting));  // the recorded one was valid
 
   Handshake later(HandshakeRole::Accepting, secret);
   ASSERT_TRUE(later.receive(opening));
@@ -140,7 +140,7 @@ TEST(ShakeHands, AWrongSecretIsRefusedOnBothSidesAndLogged) {
   testing::internal::CaptureStderr();
   auto [a, b] = socket_pair();
   auto accepting = std::async(std::launch::async, [&b = b] {
-    const UniqueFd mine = std::move(b);  // refusing is closing
+    const UniqueFd mine = std::move(b);  // to refuse is to close
     return shake_hands(mine.get(), HandshakeRole::Accepting, random_secret(), deadline_in(kPlenty));
   });
   const Status here =

@@ -34,7 +34,7 @@ TEST(ChooseInterface, InfinibandGoesBeforeEthernet) {
   EXPECT_EQ(chosen({}, there), "ib0 10.1.0.1:0");
 }
 
-TEST(ChooseInterface, LoopbackServesWhenNothingElseIsUpOrAllRanksAreOnOneHost) {
+TEST(ChooseInterface, UsesLoopbackIfNothingElseIsUpOrAllRanksAreOnOneHost) {
   EXPECT_EQ(chosen({}, std::vector{make("lo", "127.0.0.1:0"), make("eth0", "10.0.0.1:0", false)}),
             "lo 127.0.0.1:0");
   EXPECT_EQ(chosen({.is_single_host = true}), "lo 127.0.0.1:0");
@@ -55,7 +55,7 @@ TEST(ChooseInterface, AFamilyCanBeAskedFor) {
   EXPECT_EQ(chosen({.names = "lo", .family = SocketAddress::Family::V6}), "lo [::1]:0");
 }
 
-TEST(ChooseInterface, AMissingOneIsASystemErrorThatNamesTheSettingAndWhatIsThere) {
+TEST(ChooseInterface, AMissingInterfaceIsASystemErrorThatNamesTheSettingAndTheOthers) {
   const auto missing = choose_interface(kHost, {.names = "=eth1"});
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, ErrorCode::System);

@@ -1,4 +1,4 @@
-// Ends on slots that a caller has lent them. What end.h promises of all ends is in contract_test.cpp.
+// Tests ends on slots that a caller has lent to them. contract_test.cpp tests the promises of end.h for all ends.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 namespace ringside {
 namespace {
 
-/// Memory that no medium of processors reads.
+/// Memory that a medium of processors cannot read.
 class FarRegion final : public SharedRegion {
  public:
   [[nodiscard]] std::uint64_t id() const override { return id_; }
@@ -40,7 +40,9 @@ class LentEnds : public testing::TestWithParam<const Transport*> {
   }
   static Bytes size_of_message(std::uint64_t count) { return Bytes{1000 - count * 7 % 900}; }
 
-  /// Fills the slot that message `count` is to have, manually, and posts it. returns  false: it is not free
+  /// Fills the slot for message `count` manually, and posts it.
+  ///
+  /// returns  false if the slot is not free
   static bool send(const Ends& ends, std::uint64_t count) {
     const auto room = ends.send->acquire();
     EXPECT_TRUE(room) << room.error().message;
@@ -65,7 +67,7 @@ class LentEnds : public testing::TestWithParam<const Transport*> {
   }
 };
 
-TEST_P(LentEnds, MessagesLieInTheLentSlotsOneBehindTheOtherOnBothSides) {
+TEST_P(LentEnds, MessagesFillTheLentSlotsInOrderOnBothSides) {
   const TwoRanks ranks(transport_, {.send = true, .recv = true});
   const Ends ends = ranks.connect(shape_);
   ASSERT_NE(ends.send->lent().region, nullptr);
@@ -85,8 +87,8 @@ TEST_P(LentEnds, MessagesLieInTheLentSlotsOneBehindTheOtherOnBothSides) {
   }));
 }
 
-// As a kernel that is behind: none is given back before all are there.
-TEST_P(LentEnds, WhatHasArrivedIsThereBeforeTheFirstIsReleased) {
+// Imitates a kernel that lags behind: it gives no slot back before all of them are there.
+TEST_P(LentEnds, SeveralMessagesMayArriveBeforeARelease) {
   const TwoRanks ranks(transport_, {.send = true, .recv = true});
   const Ends ends = ranks.connect(shape_);
   for (std::uint64_t i = 0; i < kSlots; ++i) ASSERT_TRUE(send(ends, i));
@@ -94,7 +96,7 @@ TEST_P(LentEnds, WhatHasArrivedIsThereBeforeTheFirstIsReleased) {
   for (std::uint64_t i = 0; i < kSlots; ++i) {
     EXPECT_TRUE(holds(slot(ends.recv->lent(), i).first(size_of_message(i).value), i)) << i;
   }
-  // Nor does another come before one is: its slot holds unread data.
+  // No further message arrives before one slot is returned: its slot holds unread data.
   std::uint64_t sent = kSlots;
   for (int i = 0; i < 1000; ++i) {
     if (sent < 2 * kSlots && send(ends, sent)) ++sent;
@@ -115,8 +117,8 @@ TEST_P(LentEnds, WhatHasArrivedIsThereBeforeTheFirstIsReleased) {
   }
 }
 
-// More than lies between the two ends: some of it is still in the sender's slots, and stays as it is.
-TEST_P(LentEnds, WhatIsNotDoneIsStillRead) {
+// More than fits between the two ends: some data are still in the sender's slots, and remain unchanged.
+TEST_P(LentEnds, SlotsAreReadUntilTheyAreDone) {
   constexpr Bytes kLong = 1_MiB;
   const TwoRanks ranks(transport_, {.send = true, .recv = true});
   const Ends ends = ranks.connect({Protocol::Simple, kLong});
@@ -152,7 +154,7 @@ TEST_P(LentEnds, WhatIsNotDoneIsStillRead) {
   }
 }
 
-TEST_P(LentEnds, WhatIsDoneMayBeWrittenOver) {
+TEST_P(LentEnds, SlotsThatAreDoneMayBeOverwritten) {
   const TwoRanks ranks(transport_, {.send = true, .recv = true});
   const Ends ends = ranks.connect(shape_);
   for (std::uint64_t round = 0; round < 20; ++round) {
@@ -174,8 +176,8 @@ TEST_P(LentEnds, WhatIsDoneMayBeWrittenOver) {
   }
 }
 
-// The other side has its own slots, or they were lent to it alone.
-TEST_P(LentEnds, EachSideIsLentItsSlotsForItself) {
+// The other side has its own slots, or only that side has lent ones.
+TEST_P(LentEnds, EachSideHasItsOwnLentSlots) {
   for (const Lending lending : {Lending{.send = true}, Lending{.recv = true}}) {
     const TwoRanks ranks(transport_, lending);
     const Ends ends = ranks.connect(shape_);

@@ -1,5 +1,5 @@
-// How connections come to be, over every row of the table: many of them, waits that are called off, and the
-// other rank's death at each step.
+// Tests how connections are made, over every row of the table: many of them, cancelled waits, and the other rank's
+// death at each step.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -28,14 +28,16 @@ Result<bool> send_number(SendEnd& send, std::uint64_t number) {
   return send.send(std::as_bytes(std::span(&number, 1)));
 }
 
-/// Until it is on its way.
+/// Repeats until the message is sent.
 void push(SendEnd& send) {
   for (const Deadline deadline = in_20_s(); !send.is_drained() && !has_passed(deadline);) {
     EXPECT_TRUE(send.progress());
   }
 }
 
-/// Waits for the next number. returns  why there is none
+/// Waits for the next number.
+///
+/// returns  the number, or the error that ended the wait
 Result<std::uint64_t> take_number(RecvEnd& recv) {
   std::uint64_t number = 0;
   for (const Deadline deadline = in_20_s(); !has_passed(deadline);) {
@@ -52,7 +54,7 @@ class EveryTransport : public testing::TestWithParam<const Transport*> {
   const Transport& transport_ = *GetParam();
 };
 
-// Both ends of each are this process's: 2 descriptors a connection, and some.
+// Both ends of each connection belong to this process: 2 descriptors per connection, and a few more.
 TEST_P(EveryTransport, AThousandConnectionsCarryEachItsOwn) {
   constexpr std::uint64_t kConnections = 1000;
   rlimit files{};
@@ -102,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(Table, EveryTransport, testing::ValuesIn(every_transpor
 
 class JoiningTransport : public EveryTransport {};
 
-/// A wait that goes on for 20 s unless it is called off, which another thread does at once.
+/// A wait of up to 20 s that another thread cancels at once.
 class CalledOff {
  public:
   CalledOff() : calling_([this] { off_.signal(); }) {}
@@ -113,7 +115,7 @@ class CalledOff {
   std::jthread calling_;
 };
 
-TEST_P(JoiningTransport, AWaitForSomebodyAtTheDoorCanBeCalledOff) {
+TEST_P(JoiningTransport, AWaitForAPeerAtTheDoorCanBeCancelled) {
   const TwoRanks ranks(transport_);
   const CalledOff wait;
   const auto accepted = ranks.second().accept(transport_, wait.patience());
@@ -121,8 +123,8 @@ TEST_P(JoiningTransport, AWaitForSomebodyAtTheDoorCanBeCalledOff) {
   EXPECT_EQ(accepted.error().code, ErrorCode::Aborted);
 }
 
-// The door is there, and no process behind it answers.
-TEST_P(JoiningTransport, AWaitBeforeADoorCanBeCalledOff) {
+// The port exists, and no process behind it answers.
+TEST_P(JoiningTransport, AWaitToConnectCanBeCancelled) {
   const TwoRanks ranks(transport_);
   const UniqueFd silent =
       *listen_on(transport_.door == Door::Host
@@ -137,8 +139,8 @@ TEST_P(JoiningTransport, AWaitBeforeADoorCanBeCalledOff) {
   EXPECT_EQ(dialled.error().code, ErrorCode::Aborted);
 }
 
-// The other rank never makes its receiving end. An end that waits for nothing is there at once.
-TEST_P(JoiningTransport, MakingASendingEndCanBeCalledOff) {
+// The other rank never makes its receiving end. An end that waits for nothing is returned at once.
+TEST_P(JoiningTransport, MakingASendingEndCanBeCancelled) {
   const TwoRanks ranks(transport_);
   auto [dialled, accepted] = ranks.meet();
   const CalledOff wait;
@@ -146,17 +148,17 @@ TEST_P(JoiningTransport, MakingASendingEndCanBeCalledOff) {
   EXPECT_TRUE(send || send.error().code == ErrorCode::Aborted) << send.error().message;
 }
 
-/// Another rank, in a process of its own, which `body` makes out. To be made before this process has threads.
+/// Another rank, in a process of its own that runs `body`. It must be made before this process has threads.
 class OtherRank {
  public:
-  /// What the other process can do.
+  /// The actions of the other process.
   struct Self {
     const Transport& transport;
     OpenTransports& open;
     int talk;
 
     void say(std::byte what) const { static_cast<void>(send_all(talk, {&what, 1}, in_20_s())); }
-    /// Where the first rank is, once it has said so.
+    /// Returns the address of the first rank once it has sent it.
     [[nodiscard]] Whereabouts other() const { return recv_whereabouts(transport, talk); }
   };
 
@@ -188,7 +190,7 @@ class OtherRank {
     pid_ = -1;
   }
 
-  /// Returns once it has said something.
+  /// Returns once it has sent something.
   void receive() const {
     std::byte word{};
     EXPECT_TRUE(recv_all(talk_.get(), {&word, 1}, in_20_s()));
@@ -233,7 +235,7 @@ class OtherRank {
   std::unique_ptr<OpenTransports> first_;
 };
 
-/// The same of an end that may not even have come to be.
+/// Returns the same for an end that may not even have been made.
 template <typename End>
 ErrorCode end_of(const Result<std::unique_ptr<End>>& made) {
   return made ? end_of(**made) : made.error().code;
@@ -259,7 +261,7 @@ TEST_P(JoiningTransport, ARankThatDiesBeforeItMakesItsSendingEndIsGone) {
   OtherRank other(transport_, [](OtherRank::Self& self) {
     const auto dialled = self.open.dial(self.transport, self.other(), {}, in_20_s());
     self.say(std::byte{1});
-    ::pause();  // with the socket
+    ::pause();  // ends with the socket
   });
   other.send_own_whereabouts();
   UniqueFd accepted = other.accept();
@@ -268,7 +270,7 @@ TEST_P(JoiningTransport, ARankThatDiesBeforeItMakesItsSendingEndIsGone) {
   EXPECT_EQ(end_of(transport_.make_recv(other.joint(std::move(accepted)))), ErrorCode::PeerGone);
 }
 
-/// The other rank as a sender of numbers from 0 on, as many as are taken.
+/// Makes the other rank a sender of numbers from 0 on, as many as are received.
 void send_numbers(OtherRank::Self& self) {
   const Whereabouts first = self.other();
   auto dialled = self.open.dial(self.transport, first, {}, in_20_s());
@@ -283,8 +285,8 @@ void send_numbers(OtherRank::Self& self) {
   }
 }
 
-// In the midst of what it sends: what arrives is whole and in order, and then there is an end.
-TEST_P(JoiningTransport, ASenderThatDiesWithSlotsInFlightIsGoneBehindThem) {
+// The sender dies in the middle of a message: what arrives is complete and in order, and then the connection ends.
+TEST_P(JoiningTransport, ADeadSendersSlotsAreReceivedBeforeItsEnd) {
   OtherRank other(transport_, send_numbers);
   other.send_own_whereabouts();
   auto recv = transport_.make_recv(other.joint(other.accept()));
@@ -300,7 +302,7 @@ TEST_P(JoiningTransport, ASenderThatDiesWithSlotsInFlightIsGoneBehindThem) {
   EXPECT_EQ(number.error().code, ErrorCode::PeerGone) << number.error().message;
 }
 
-/// The other rank as a receiver that takes 5 numbers and then no more.
+/// Makes the other rank a receiver that takes 5 numbers and then no more.
 void take_five(OtherRank::Self& self) {
   auto accepted = self.open.accept(self.transport, in_20_s());
   if (!accepted) return;
@@ -310,7 +312,7 @@ void take_five(OtherRank::Self& self) {
   if (!recv) return;
   for (int i = 0; i < 5; ++i) static_cast<void>(take_number(**recv));
   self.say(std::byte{1});
-  ::pause();  // with the end
+  ::pause();  // ends with the end
 }
 
 TEST_P(JoiningTransport, AReceiverThatDiesWithSlotsInFlightIsGone) {

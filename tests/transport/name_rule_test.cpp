@@ -20,14 +20,14 @@ TEST(NameRule, SkipsWhatFollowsACircumflex) {
   EXPECT_FALSE(read_name_rule("^=mlx5_1").fits("mlx5_1"));
 }
 
-TEST(NameRule, NamesAPortBehindAColon) {
+TEST(NameRule, ReadsAPortAfterAColon) {
   const NameRule rule = read_name_rule("=mlx5_0:2,mlx5_3");
   EXPECT_TRUE(rule.fits("mlx5_0", 2));
   EXPECT_FALSE(rule.fits("mlx5_0", 1));
   EXPECT_TRUE(rule.fits("mlx5_3", 1));
   EXPECT_FALSE(read_name_rule("^mlx5_0:1").fits("mlx5_0", 1));
   EXPECT_TRUE(read_name_rule("^mlx5_0:1").fits("mlx5_0", 2));
-  // An interface's alias is a name.
+  // The alias of an interface is a name.
   EXPECT_TRUE(read_name_rule("=eth0:backup").fits("eth0:backup"));
 }
 

@@ -1,4 +1,4 @@
-// What RDMA decides and says before an adapter is asked for anything: settings, ports, GIDs, messages, error texts.
+// Tests what RDMA decides and writes before it uses an adapter: settings, ports, GIDs, messages, error texts.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ TEST(RdmaAddress, ContainsKindAndQueues) {
   EXPECT_EQ(rdma_queues_of("IB 100000 x"), static_cast<int>(kMostRdmaQueues / kMostRdmaPorts));
 }
 
-TEST(RdmaSettings, OutOfRangeAreErrorsThatNameTheVariable) {
+TEST(RdmaSettings, OutOfRangeValuesAreErrorsThatNameTheVariable) {
   for (const auto& [name, value] :
        std::map<std::string, std::string>{{"NCCL_IB_TIMEOUT", "32"},
                                           {"NCCL_IB_RETRY_CNT", "8"},
@@ -115,7 +115,7 @@ TEST(RdmaGid, IsTheWantedVersionsAndFamilysUnlessOneIsAskedFor) {
   EXPECT_THAT(none.error().message, HasSubstr("3 (::ffff:10.0.0.1)"));
 }
 
-TEST(RdmaGid, OfAnAddressOfThisHostGoesBeforeAnothers) {
+TEST(RdmaGid, PrefersAGidOfAnAddressOfThisHost) {
   RdmaPort port = roce("mlx5_0", 1, "0000:01:00");
   port.gids.push_back({4, ipv4(9), GidType::RoceV2, "eth0"});
   const std::array own{ipv4(9)};
@@ -152,15 +152,15 @@ TEST(RdmaCards, AreActiveAndNamedInTheirOrderOnPciWithPortsOfOneMerged) {
   EXPECT_THAT(none.error().message, HasSubstr("mlx5_0:1/RoCE (ACTIVE, not named by NCCL_IB_HCA)"));
 }
 
-TEST(RdmaCards, OfAnotherNetworkNamespaceAreLeftToIt) {
+TEST(RdmaCards, SkipsCardsOfAnotherNetworkNamespace) {
   const std::vector<RdmaPort> there{roce("rx1", 1, "rx1"), roce("rx2", 2, "rx2")};
   const std::array own{ipv4(2)};
   EXPECT_THAT(devices_of(*choose_rdma_cards(there, {}, own)), ElementsAre("rx2"));
-  // Where none is known to be its own, all are.
+  // If no card is known to be the rank's own, all cards are.
   EXPECT_EQ(choose_rdma_cards(there, {}, {})->size(), 2U);
 }
 
-TEST(RdmaCards, OfInfiniBandGoBeforeRoceUnlessNamed) {
+TEST(RdmaCards, PrefersInfiniBandToRoceUnlessNamed) {
   const std::vector<RdmaPort> there{roce("mlx5_0", 1, "a"), infiniband("mlx5_1", "b")};
   EXPECT_THAT(devices_of(*choose_rdma_cards(there, {}, {})), ElementsAre("mlx5_1"));
   EXPECT_THAT(devices_of(*choose_rdma_cards(there, settings_of({{"NCCL_IB_HCA", "mlx5_0"}}), {})),
@@ -225,7 +225,7 @@ TEST(RdmaMessage, ContainsTheDataThatTheOtherEndNeeds) {
             ErrorCode::InvalidArgument);
 }
 
-TEST(RdmaMessage, OfAnyOtherLengthOrCountIsRefused) {
+TEST(RdmaMessage, RefusesOtherLengthsAndCounts) {
   const auto bytes = make_rdma_message(some_info(), kShape);
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_FALSE(parse_rdma_message(std::span(bytes).first(size), kShape)) << size;
@@ -254,7 +254,7 @@ TEST(RdmaMark, HoldsSlotAndLength) {
   EXPECT_EQ(mark.bytes, RdmaMark::kLongest);
 }
 
-TEST(RdmaSlots, AreSplitAtLinesAndLeaveNothingOut) {
+TEST(RdmaSlots, AreSplitAtLinesCompletely) {
   for (std::size_t bytes = 1; bytes < 3000; bytes += 37) {
     for (std::size_t queues = 1; queues <= 8; ++queues) {
       const std::size_t part = rdma_part(bytes, queues);
@@ -264,7 +264,7 @@ TEST(RdmaSlots, AreSplitAtLinesAndLeaveNothingOut) {
   }
 }
 
-// Word of freed slots is written after half of them: of LL's, 16 messages for one.
+// The word that frees slots is written after half of them: with LL, once for 16 messages.
 TEST(RdmaSlots, AreMoreWhereAMessageIsAsShortAsTheWordThatFreesThem) {
   const RdmaSlots lines({Protocol::LL, 4_KiB});
   EXPECT_EQ(lines.slots, 32U);
@@ -284,7 +284,7 @@ RdmaPath some_path() {
           .remote_queue = 21};
 }
 
-TEST(RdmaFailure, SaysStatusVendorPeerDeviceGidsQueueAndCause) {
+TEST(RdmaFailure, NamesStatusVendorPeerDeviceGidsQueueAndCause) {
   const Error error = rdma_completion_error(12, 129, true, some_path());
   EXPECT_EQ(error.code, ErrorCode::Unreachable);
   for (const char* part : {"IBV_WC_RETRY_EXC_ERR(12)", "vendor_err=129", "peer 10.0.0.2:4000",
@@ -301,14 +301,15 @@ TEST(RdmaFailure, SaysStatusVendorPeerDeviceGidsQueueAndCause) {
   EXPECT_STREQ(rdma_status_name(99), "unknown");
 }
 
-// NCCL's defaults: 4.096 us x 2^20 x 8 tries = 34.4 s. With a time-out of 14, 0.5 s; but TCP's 8 s are the least.
+// With NCCL's defaults: 4.096 us x 2^20 x 8 tries = 34.4 s. With a time-out of 14, 0.5 s; but TCP's 8 s are the
+// minimum.
 TEST(RdmaAckWatch, IsNoticedWhenTheAdapterShouldHaveGivenUp) {
   const auto at = [](double seconds) {
     return Clock::Time{std::chrono::duration_cast<Nanoseconds>(Seconds{seconds})};
   };
   RdmaAckWatch usual(RdmaSettings{});
   EXPECT_FALSE(usual.look(0, 0, at(0)));
-  EXPECT_FALSE(usual.look(3, 0, at(100)));  // the time of its post is unknown: counted from here
+  EXPECT_FALSE(usual.look(3, 0, at(100)));  // the time of the post is unknown: it counts from here
   EXPECT_FALSE(usual.look(3, 0, at(134)));
   EXPECT_TRUE(usual.look(3, 0, at(134.4)));
   EXPECT_FALSE(usual.look(4, 1, at(134.5)));
@@ -335,7 +336,7 @@ TEST(RdmaAckWatch, IsReportedWithPathAndMtu) {
   EXPECT_THAT(error.help, HasSubstr("up to 1024 bytes"));
 }
 
-TEST(RdmaFailure, OfConnectingSaysBothGidsAndWhatIsUsuallyWrong) {
+TEST(RdmaFailure, AConnectFailureNamesBothGidsAndTheUsualCause) {
   const Error error = rdma_connect_error(ETIMEDOUT, "INIT", "RTR", some_path());
   EXPECT_THAT(error.message,
               HasSubstr("Call to ibv_modify_qp failed with 110 Connection timed out, on "
@@ -343,7 +344,7 @@ TEST(RdmaFailure, OfConnectingSaysBothGidsAndWhatIsUsuallyWrong) {
   EXPECT_THAT(error.help, HasSubstr("NCCL_IB_GID_INDEX"));
 }
 
-TEST(RdmaFailure, OfMemoryNamesTheLimitAndTheFix) {
+TEST(RdmaFailure, AMemoryFailureNamesTheLimitAndTheFix) {
   const Error error = rdma_memory_error(ENOMEM, 1 << 20, 65536, "mlx5_0:1");
   EXPECT_THAT(error.message, HasSubstr("ulimit -l): 64 KiB"));
   EXPECT_THAT(error.help, HasSubstr("ulimit -l unlimited"));

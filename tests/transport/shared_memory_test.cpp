@@ -44,7 +44,7 @@ TEST(SharedMemory, IsFoundByEachOfItsBytesWhileItLives) {
 }
 
 // 900 TiB are more than any host has, and more than can be mapped where the check fails.
-TEST(SharedMemory, MoreThanTheHostHasIsRefusedWithWhatItHas) {
+TEST(SharedMemory, RefusesMoreMemoryThanTheHostHas) {
   const auto memory = SharedMemory::allocate(Bytes{900ULL << 40});
   ASSERT_FALSE(memory);
   EXPECT_EQ(memory.error().code, ErrorCode::System);
@@ -52,7 +52,7 @@ TEST(SharedMemory, MoreThanTheHostHasIsRefusedWithWhatItHas) {
       << memory.error().message;
 }
 
-/// Both ends of a connection, in one process.
+/// Holds both ends of a connection in one process.
 class References : public testing::Test {
  protected:
   void SetUp() override {
@@ -66,7 +66,7 @@ class References : public testing::Test {
   std::unique_ptr<RecvEnd> recv_;
 };
 
-// The receiver has pages of its own for the same memory: what one side writes, the other reads there.
+// The receiver has its own mapping of the same memory: data that one side writes, the other reads there.
 TEST_F(References, LeadTheReceiverToTheSendersMemory) {
   const SharedMemory input = memory_of(64_KiB);
   const SharedMemory output = memory_of(64_KiB);
@@ -118,8 +118,8 @@ TEST_F(References, BytesAndReferencesAndAnnouncementsKeepTheirOrder) {
   EXPECT_EQ(taken.front(), std::byte{4});  // as it was
 }
 
-// More memories than a connection remembers, twice round.
-TEST_F(References, ToManyMemoriesAreAllFound) {
+// More memories than a connection remembers, used in two rounds.
+TEST_F(References, ResolvesReferencesToManyMemories) {
   std::vector<SharedMemory> memories;
   for (int i = 0; i < 40; ++i) {
     memories.push_back(memory_of(64_B));
@@ -145,7 +145,7 @@ TEST_F(References, BeyondTheirMemoryAreRefused) {
   EXPECT_EQ(arrived.error().code, ErrorCode::Corrupt);
 }
 
-TEST_F(References, OfASenderThatHasGoneEndInItsEnd) {
+TEST_F(References, TheEndOfTheSenderIsNoticed) {
   send_.reset();
   EXPECT_FALSE(recv_->check_peer());
 }

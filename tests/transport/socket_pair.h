@@ -10,9 +10,10 @@
 
 namespace ringside {
 
-inline constexpr Nanoseconds kPlenty = std::chrono::seconds(20);  ///< for what takes no time at all
+/// For waits that take no time at all
+inline constexpr Nanoseconds kPlenty = std::chrono::seconds(20);
 
-/// Two sockets that talk to each other, non-blocking as the transports want them.
+/// Returns two connected sockets, non-blocking as the transports need them.
 inline std::pair<UniqueFd, UniqueFd> socket_pair() {
   int pair[2] = {-1, -1};
   EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair), 0);

@@ -24,7 +24,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr Nanoseconds kMinute = std::chrono::minutes(1);  // of a clock that does not wait for it
+constexpr Nanoseconds kMinute = std::chrono::minutes(1);  // on a clock that does not wait for it
 
 struct Connection {
   UniqueFd connecting;
@@ -99,7 +99,7 @@ TEST(Socket, WithoutAListenerTheConnectionTimesOutWithTheReason) {
   EXPECT_EQ(nothing.error().code, ErrorCode::Timeout);
 }
 
-TEST(Socket, AListenerThatComesLateIsStillFound) {
+TEST(Socket, FindsAListenerThatStartsLate) {
   auto listener = listen_tcp(loopback_address());
   const auto address = std::get<SocketAddress>(*local_endpoint(listener->get()));
   listener->reset();

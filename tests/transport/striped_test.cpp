@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 constexpr Bytes kLong = 256_KiB;
 
-/// Both ends in this process, and nothing else.
+/// Holds both ends in this process, and nothing else.
 struct Striped {
   std::unique_ptr<SendEnd> send;
   std::unique_ptr<RecvEnd> recv;
@@ -64,7 +64,7 @@ bool sends(SendEnd& send, std::span<const std::byte> message) {
   return false;
 }
 
-// Any length after any other, from two threads, so that the lanes run ahead of each other.
+// Messages of all lengths in random order, from two threads, so that some lanes run ahead of others.
 TEST(StripedEnds, SlotsOfAllLengthsArriveWholeAndInOrder) {
   for (const SocketCounts counts : {SocketCounts{1, 1}, SocketCounts{1, 3}, SocketCounts{3, 2}}) {
     Striped ends(counts);
@@ -85,12 +85,12 @@ TEST(StripedEnds, SlotsOfAllLengthsArriveWholeAndInOrder) {
   }
 }
 
-TEST(StripedEnds, WhatWasSentBeforeTheEndArrives) {
+TEST(StripedEnds, DataSentBeforeTheEndArrives) {
   Striped ends({2, 2});
   const auto message = made_up(kLong.value, 7);
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(sends(*ends.send, message));
   while (!ends.send->is_drained()) {
-    // Of three long slots the kernel does not take all at once.
+    // The kernel does not accept three long slots at once.
     if (const auto slot = ends.recv->peek(); slot && !slot->empty()) break;
   }
   std::jthread drained([&] {
@@ -101,7 +101,7 @@ TEST(StripedEnds, WhatWasSentBeforeTheEndArrives) {
   EXPECT_EQ(end_of(*ends.recv), ErrorCode::PeerGone);
 }
 
-TEST(StripedEnds, ASenderHearsOfItsReceiversEnd) {
+TEST(StripedEnds, ASenderNoticesItsReceiversEnd) {
   Striped ends({2, 1});
   ends.recv.reset();
   EXPECT_EQ(end_of(*ends.send), ErrorCode::PeerGone);
@@ -115,7 +115,7 @@ TEST(StripedEnds, AbortEndsBothSides) {
   EXPECT_EQ(end_of(*ends.recv), ErrorCode::Aborted);
 }
 
-/// What the receiving end says of a sender that sends this.
+/// Returns the error of the receiving end for a sender that sends these bytes.
 Error refusal_of(std::span<const std::byte> bytes) {
   auto [a, b] = socket_pair();
   std::vector<UniqueFd> sockets;

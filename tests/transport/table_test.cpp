@@ -11,7 +11,7 @@
 namespace ringside {
 namespace {
 
-/// adapters  what it has of them: "RoCE"; empty: none
+/// adapters  the adapters that the host has, e.g. "RoCE"; empty: none
 Whereabouts rank_on(std::uint32_t rank, const std::string& host, const std::string& adapters = "") {
   Whereabouts where{.rank = rank, .host = host};
   for (const Transport& transport : transports()) {
@@ -33,14 +33,14 @@ TEST(Transports, AreTheFastestThatJoinTheTwoRanks) {
   EXPECT_EQ(between(rank_on(0, "a"), rank_on(1, "b")), "tcp");
 }
 
-TEST(Transports, OfAdaptersJoinThoseOfOneKind) {
+TEST(Transports, AdaptersConnectOnlyToTheirOwnKind) {
   EXPECT_EQ(between(rank_on(0, "a", "IB"), rank_on(1, "b", "IB")), "rdma");
   EXPECT_EQ(between(rank_on(0, "a", "IB"), rank_on(1, "b", "RoCE")), "tcp");
   EXPECT_EQ(between(rank_on(0, "a", "IB"), rank_on(1, "b")), "tcp");
   EXPECT_EQ(between(rank_on(0, "a", "RoCE"), rank_on(1, "a", "RoCE")), "shm");
 }
 
-TEST(Transports, ThatOneOfTheTwoHasNotOpenAreSkipped) {
+TEST(Transports, SkipsTransportsThatOneRankHasNotOpened) {
   Whereabouts without = rank_on(1, "a");
   std::erase_if(without.open, [](const auto& open) { return open.transport == "shm"; });
   EXPECT_EQ(between(rank_on(0, "a"), without), "tcp");
@@ -49,7 +49,7 @@ TEST(Transports, ThatOneOfTheTwoHasNotOpenAreSkipped) {
   EXPECT_EQ(between(rank_on(0, "a"), without), "none");
 }
 
-// A made-up table: the first row is for devices alone, the second sees cards in addresses.
+// An invented table: the first row is only for devices, the second recognizes cards in addresses.
 TEST(Transports, AreAskedForTheMemoryAndReadTheAddresses) {
   const std::array table{
       Transport{.name = "peer",
@@ -79,7 +79,7 @@ TEST(Transports, AreKnownByNamesThatDiffer) {
   EXPECT_EQ(usual_transport().name, transport_names().front());
 }
 
-/// Rows without a door, which need no socket: one that is everywhere, one that wants a card.
+/// Rows without a listening socket: one that works everywhere, one that needs a card.
 constexpr std::array kCards{
     Transport{.name = "here", .joins = "all", .door = Door::None},
     Transport{.name = "card",

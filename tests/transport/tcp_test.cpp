@@ -14,7 +14,7 @@
 namespace ringside {
 namespace {
 
-/// A receiving end, and the socket that plays its sender.
+/// A receiving end, and the socket that acts as its sender.
 struct FakeSender {
   UniqueFd socket;
   std::unique_ptr<RecvEnd> end;
@@ -49,11 +49,11 @@ TEST(TcpEnd, ARankWithAnotherProtocolOrSlotSizeIsReported) {
     const FakeSender sender(Protocol::Simple);
     sender.send(preamble_of(theirs));
     EXPECT_EQ(sender.error(), ErrorCode::InvalidArgument);
-    EXPECT_EQ(sender.error(), ErrorCode::InvalidArgument);  // and it stays so
+    EXPECT_EQ(sender.error(), ErrorCode::InvalidArgument);  // and it remains in that state
   }
 }
 
-TEST(TcpEnd, WhatDoesNotBeginAsAConnectionIsCorrupt) {
+TEST(TcpEnd, AWrongPreambleIsCorrupt) {
   for (const std::size_t wrong : {0U, 4U, 6U}) {
     const FakeSender sender(Protocol::Simple);
     auto preamble = preamble_of({Protocol::Simple, kSlot});
@@ -63,7 +63,7 @@ TEST(TcpEnd, WhatDoesNotBeginAsAConnectionIsCorrupt) {
   }
 }
 
-// A step that comes twice: the second time its flags are one behind.
+// A step that comes twice: the second time its flags are one step behind.
 TEST(TcpEnd, LinesOfAnotherStepAreCorrupt) {
   for (const Protocol protocol : {Protocol::LL, Protocol::LL128}) {
     const FakeSender sender(protocol);

@@ -18,15 +18,15 @@
 
 namespace ringside {
 
-/// Whether this machine has what the transport takes: an adapter, say.
+/// Returns success if this machine has what the transport needs, e.g. an adapter.
 inline Status can_be_opened(const Transport& transport) {
   if (transport.listen == nullptr) return {};
   auto opened = transport.listen({.rank = 0, .host = "this host", .interface = loopback_address()});
   return opened || opened.error().code != ErrorCode::Unsupported ? Status() : opened.error();
 }
 
-/// What the tests of transports go over: rows of the table, not names, so that a new row is tested as it is. Those that
-/// this machine cannot open are skipped; TransportTable.CanBeOpenedHere says so.
+/// Returns the transports that tests run on: rows of the table, not names, so that a new row is tested unchanged.
+/// Those that this machine cannot open are skipped; TransportTable.CanBeOpenedHere names them.
 inline std::vector<const Transport*> every_transport() {
   std::vector<const Transport*> all;
   for (const Transport& transport : transports()) {
@@ -35,14 +35,14 @@ inline std::vector<const Transport*> every_transport() {
   return all;
 }
 
-/// Those that join different ranks.
+/// Returns those that join different ranks.
 inline std::vector<const Transport*> joining_transports() {
   std::vector<const Transport*> all = every_transport();
   std::erase_if(all, [](const Transport* transport) { return transport->is_inner(); });
   return all;
 }
 
-/// Those whose ends may be lent their slots.
+/// Returns those whose ends can lend their slots.
 inline std::vector<const Transport*> lending_transports() {
   std::vector<const Transport*> all = every_transport();
   std::erase_if(all, [](const Transport* transport) { return !transport->takes_lent_slots; });
@@ -64,11 +64,11 @@ struct Ends {
   std::unique_ptr<RecvEnd> recv;
 };
 
-inline constexpr Bytes kSlot = 4_KiB;  ///< of connections whose slots' size does not matter
+inline constexpr Bytes kSlot = 4_KiB;  ///< for connections whose slot size does not matter
 
 inline Deadline in_20_s() { return deadline_in(std::chrono::seconds(20)); }
 
-/// One rank that has one transport open.
+/// Opens one transport for one rank.
 inline std::unique_ptr<OpenTransports> open_rank(const Transport& transport, std::uint32_t rank,
                                                  const Secret& secret) {
   const std::array wanted{&transport};
@@ -78,7 +78,7 @@ inline std::unique_ptr<OpenTransports> open_rank(const Transport& transport, std
   return *std::move(opened);
 }
 
-/// Memory that a caller lends an end.
+/// Memory that a caller lends to an end.
 class HostRegion final : public SharedRegion {
  public:
   explicit HostRegion(Bytes size) : memory_(size) {}
@@ -92,19 +92,19 @@ class HostRegion final : public SharedRegion {
   Staging memory_;
 };
 
-/// Slots behind something else in their region.
+/// Returns slots that lie behind other data in their region.
 inline LentSlots slots_to_lend(Bytes slot_size) {
   constexpr std::size_t kBefore = 3 * LentSlots::kGrain;
   const Bytes size = LentSlots::memory_for(slot_size) + Bytes{kBefore};
   return {std::make_shared<const HostRegion>(size), kBefore};
 }
 
-/// Which ends are lent their slots.
+/// Which ends have lent slots.
 struct Lending {
   bool send = false, recv = false;
 };
 
-/// Two ranks in this process; of a transport that joins a rank to itself, one.
+/// Two ranks in this process; one rank if the transport joins a rank to itself.
 class TwoRanks {
  public:
   explicit TwoRanks(const Transport& transport, Lending lending = {})
@@ -117,7 +117,7 @@ class TwoRanks {
   [[nodiscard]] OpenTransports& first() const { return *first_; }
   [[nodiscard]] OpenTransports& second() const { return second_ ? *second_ : *first_; }
 
-  /// The socket from the door: the first rank's end, the second's.
+  /// Returns the connected socket's ends of the first rank and of the second.
   [[nodiscard]] std::pair<UniqueFd, UniqueFd> meet() const {
     if (transport_.is_inner()) return {};
     auto dialled = first().dial(transport_, second().whereabouts(), {}, in_20_s());
@@ -142,7 +142,7 @@ class TwoRanks {
     return transport_.make_send(std::move(joint));
   }
 
-  /// A connection from the first to the second. In one thread: making a receiving end never blocks.
+  /// Connects the first rank to the second, in one thread: making a receiving end never blocks.
   [[nodiscard]] Ends connect(ConnectionShape shape) const {
     auto [dialled, accepted] = meet();
     auto recv = make_recv(std::move(accepted), shape, in_20_s());
@@ -159,7 +159,7 @@ class TwoRanks {
   std::unique_ptr<OpenTransports> second_;
 };
 
-/// What an end says of a peer that has died, sooner or later: of its own accord or when it is asked.
+/// Returns the error of an end whose peer has died, which it reports on its own or when it is asked.
 inline ErrorCode end_of(SendEnd& send) {
   for (const Deadline deadline = in_20_s(); !has_passed(deadline);) {
     if (const auto slot = send.acquire(); !slot) return slot.error().code;

@@ -9,7 +9,7 @@
 namespace ringside {
 namespace {
 
-/// Read once each: a model is kilobytes of YAML.
+/// Reads each version's model once: a model is kilobytes of YAML.
 const SchedulerModel& scheduler_of(const std::string& version) {
   static std::map<std::string, SchedulerModel> known;
   const auto [place, is_new] = known.try_emplace(version);
@@ -48,8 +48,8 @@ TEST(ChannelSplit, OneTaskFillsItsChannelsEvenly) {
   EXPECT_EQ(split.hi, 3072U);
 }
 
-// Cells of 16 KiB with 32 KiB traffic. Two tasks of 3 cells on 2 channels: 3 cells a channel.
-TEST(ChannelSplit, TheNextTaskGoesOnWhereTheLastOneEnded) {
+// Cells of 16 KiB with 32 KiB of traffic. Two tasks of 3 cells on 2 channels: 3 cells per channel.
+TEST(ChannelSplit, TheNextTaskStartsWhereTheLastOneEnded) {
   const std::vector<SplitTask> tasks{all_reduce(3 * 4096, 1), all_reduce(3 * 4096, 1)};
   const auto splits = split_channels(tasks, {.nranks = 8, .nnodes = 1, .nchannels = 16});
   EXPECT_EQ(splits[0].first, 0);
@@ -87,7 +87,7 @@ TEST(ChannelSplit, EachSchedulerFillsInItsWay) {
   EXPECT_EQ(lo_bytes("2.19"), 1048576U);
 }
 
-TEST(ChannelSplit, EveryElementIsHandedOutOnceOnChannelsThatAreThere) {
+TEST(ChannelSplit, EveryElementIsAssignedOnceToExistingChannels) {
   constexpr std::uint64_t kCounts[] = {1, 3, 4095, 4096, 4097, 50'000, 262'144, 1'000'003};
   for (const char* const version : {"2.30", "2.26", "2.22", "2.21"})
     for (const int nchannels : {1, 2, 3, 7, 24}) {

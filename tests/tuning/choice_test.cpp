@@ -5,7 +5,7 @@
 namespace ringside {
 namespace {
 
-TEST(MakeChoice, KeepsWhatIsGivenAndAddsTheChunk) {
+TEST(MakeChoice, KeepsTheGivenValuesAndAddsTheChunk) {
   const auto choice = make_choice({.collective = Collective::Reduce,
                                    .algorithm = Algorithm::Tree,
                                    .protocol = Protocol::LL,

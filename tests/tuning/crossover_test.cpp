@@ -23,7 +23,7 @@ TEST(Stretches, OneNodeOfEightGoesFromRingToNvls) {
   EXPECT_NEAR(static_cast<double>(found[1].from.value), 1144818, 20);
 }
 
-// Whatever the grid says is what the stretch that holds the size says.
+// The choice for every size of the grid equals the choice of the stretch that holds the size.
 TEST(Stretches, AgreeWithTheChoiceForEverySize) {
   for (const CommShape& shape : {h100_shape(1), h100_shape(2), h100_shape(16), one_gpu_shape(8)}) {
     const Tuner tuner = Tuner::make(shape, {}).value();
@@ -38,7 +38,7 @@ TEST(Stretches, AgreeWithTheChoiceForEverySize) {
   }
 }
 
-TEST(Stretches, OfOneSizeAreOne) {
+TEST(Stretches, ASingleSizeIsOneStretch) {
   const Tuner tuner = Tuner::make(h100_shape(2), {}).value();
   EXPECT_EQ(stretches(tuner, {}, 1_MiB, 1_MiB).size(), 1U);
 }

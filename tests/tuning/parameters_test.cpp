@@ -39,7 +39,7 @@ TEST(TuningParameters, ACollectivesOwnListReplacesTheOneForAll) {
   EXPECT_EQ(algorithm(*parameters, Collective::AllReduce, Algorithm::Nvls), Permission::Yes);
 }
 
-// Leaving LL out asks for LL128 by name, and so skips its safety rule; leaving LL128 out does not.
+// Excluding LL requests LL128 by name, and so skips its safety rule; excluding LL128 does not.
 TEST(TuningParameters, ExcludingAsksForTheOthers) {
   const auto parameters = parse({{"NCCL_PROTO", "^LL"}});
   ASSERT_TRUE(parameters);
@@ -47,7 +47,7 @@ TEST(TuningParameters, ExcludingAsksForTheOthers) {
   EXPECT_EQ(protocol(*parameters, Collective::AllReduce, Protocol::LL128), Permission::Yes);
 }
 
-TEST(TuningParameters, WhatNcclRejectsIsAnErrorWithTheNearestWord) {
+TEST(TuningParameters, RejectedValuesAreErrorsWithTheNearestWord) {
   const auto wrong = parse({{"NCCL_ALGO", "rign"}});
   ASSERT_FALSE(wrong);
   EXPECT_NE(wrong.error().help.find("did you mean 'Ring'?"), std::string::npos)

@@ -2,7 +2,7 @@
 
 #include "engine/channels/comm_shape.h"
 
-/// Jobs on idealised nodes, built manually: what the tuner sees of them.
+/// Jobs on idealized nodes as the tuner sees them, built manually.
 namespace ringside {
 
 inline GraphSummary summary(GraphId id, Pattern pattern, int nchannels, float intra, float inter,

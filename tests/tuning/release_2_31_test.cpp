@@ -3,7 +3,7 @@
 #include "engine/tuning/select.h"
 #include "tests/tuning/reference_shapes.h"
 
-// What NCCL 2.31 prices and chooses differently from 2.30, a rule a test: on one shape, both releases.
+// Tests what NCCL 2.31 prices and chooses differently from 2.30, one rule per test, on one shape with both releases.
 namespace ringside {
 namespace {
 
@@ -27,7 +27,7 @@ CommShape blackwell_shape(int nnodes) {
   return shape;
 }
 
-/// h100_shape with a network that reduces.
+/// Returns h100_shape with a network that reduces.
 CommShape collnet_shape(int nnodes, int heads) {
   CommShape shape = h100_shape(nnodes);
   shape.has_collnet = shape.has_collnet_chain = true;
@@ -134,7 +134,7 @@ TEST(Release231, OnlyRingsOfLoneRanksPayATreesLatency) {
 }
 
 // 8.4 + 6 steps of 5.7 or of 4.0.
-TEST(Release231, TreesOnPowerCostWhatTheyDoElsewhere) {
+TEST(Release231, TreesOnPowerCostTheSameAsElsewhere) {
   CommShape shape = pcie_shape();
   shape.cpu_arch = CpuArch::Power;
   const auto tree = [&](std::string_view version) {
@@ -237,7 +237,7 @@ TEST(Release231, ALoneRankTakesFewChannelsForFewBytes) {
 }
 
 // CollNet's two algorithms at 31 us and 12 GB/s: a NIC of 0.5 us makes up for the chain's shorter step.
-TEST(Release231, OfEqualTimesTheLastAlgorithmWins) {
+TEST(Release231, TheLastAlgorithmWinsAmongEqualTimes) {
   const auto chosen = [](std::string_view version, float chain_latency) {
     CommShape shape = one_gpu_shape(4);
     shape.min_cc = shape.max_cc = 80;
@@ -258,7 +258,7 @@ TEST(Release231, OfEqualTimesTheLastAlgorithmWins) {
   EXPECT_EQ(chosen("2.31", 0.6F), Algorithm::CollNetDirect);
 }
 
-// The log of 2.31 prints the numbers of LL128 where it is off.
+// The log of 2.31 prints the numbers of LL128 where it is disabled.
 TEST(Release231, ARefusedPairKeepsItsCost) {
   CommShape shape = h100_shape(2);
   shape.graphs[0].type_inter = PathType::Sys;

@@ -100,7 +100,7 @@ TEST(Tuner, ChoosesWhatNcclChoosesOnIdealisedNodes) {
   }
 }
 
-// 1 MiB are 256 cells of 4096 bytes over 24 channels: 11 cells each make 23 x 45056 + 12288.
+// 1 MiB has 256 cells of 4096 bytes for 24 channels: 11 cells each make 23 x 45056 + 12288.
 TEST(Tuner, CutsTheBytesAndTheChunks) {
   const auto one = tuner_of(h100_shape(1)).choose({.bytes = 1_MiB});
   ASSERT_TRUE(one);
@@ -128,7 +128,7 @@ TEST(Tuner, SettingsLeaveOthersOut) {
 }
 
 // NVLSTree needs several nodes: NCCL 2.30 fails, 2.19 took a ring.
-TEST(Tuner, NothingLeftIsAnErrorOrARingByVersion) {
+TEST(Tuner, NoAllowedAlgorithmIsAnErrorOrARingByVersion) {
   TuningParameters only;
   for (auto& row : only.algorithms) row.fill(Permission::No);
   only.algorithms[static_cast<int>(Collective::AllReduce)][static_cast<int>(Algorithm::NvlsTree)] =
@@ -140,7 +140,8 @@ TEST(Tuner, NothingLeftIsAnErrorOrARingByVersion) {
   const auto then = tuner_of(h100_shape(1), only, "2.19").choose({.bytes = 1_MiB});
   ASSERT_TRUE(then);
   EXPECT_EQ(then->algorithm, Algorithm::Ring);
-  // 1 MiB: LL is the fastest of the ring's, with a time of its own; 2.22 asks NCCL_PROTO, 2.21 did not.
+  // With 1 MiB, LL is the fastest of the ring's protocols, with a time of its own; 2.22 respects NCCL_PROTO, 2.21 did
+  // not.
   EXPECT_EQ(then->protocol, Protocol::LL);
   EXPECT_GT(then->prediction.time_us, 0);
   for (auto& row : only.protocols) row.fill(Permission::No);
@@ -152,7 +153,7 @@ TEST(Tuner, NothingLeftIsAnErrorOrARingByVersion) {
   EXPECT_EQ(protocol("2.21"), Protocol::LL);
 }
 
-// 2.18 never took rings away but from all-reduce.
+// 2.18 never removed rings, except for all-reduce.
 TEST(Tuner, RingsStayedWhatever) {
   TuningParameters trees;
   for (auto& row : trees.algorithms) row.fill(Permission::No);
@@ -165,7 +166,7 @@ TEST(Tuner, RingsStayedWhatever) {
   EXPECT_FALSE(now.choose({.collective = Collective::AllGather, .bytes = 1_MiB}));
 }
 
-// NCCL_ALGO=CollNetDirect without CollNet: up to 2.23 that brought rings and trees back.
+// NCCL_ALGO=CollNetDirect without CollNet: up to 2.23, this re-enabled rings and trees.
 TEST(Tuner, AskingForCollNetAloneWasNoError) {
   TuningParameters collnet;
   for (auto& row : collnet.algorithms) row.fill(Permission::No);
@@ -177,7 +178,7 @@ TEST(Tuner, AskingForCollNetAloneWasNoError) {
   EXPECT_FALSE(tuner_of(h100_shape(2), collnet, "2.24").choose({.bytes = 64_B}));
 }
 
-// PXN between nodes of Hopper: always, but from 2.27.5 on where NCCL_LL128_C2C lets it.
+// PXN between nodes of Hopper: always, but from 2.27.5 on only where NCCL_LL128_C2C allows it.
 TEST(Tuner, Ll128OverPxnIsAskedForByVersion) {
   CommShape shape = h100_shape(2);
   for (GraphSummary& graph : shape.graphs) graph.type_inter = PathType::Pxn;
@@ -218,7 +219,7 @@ TEST(Tuner, OneRankTakesTheRingAndNoTime) {
   EXPECT_EQ(choice->prediction.time_us, 0);
 }
 
-TEST(Tuner, WhatNcclMakesOfSendsIsRefused) {
+TEST(Tuner, RefusesCollectivesThatNcclRunsAsSends) {
   const auto choice =
       tuner_of(h100_shape(2)).choose({.collective = Collective::AllToAll, .bytes = 1_MiB});
   ASSERT_FALSE(choice);

@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-/// Fed with the merged graphs of the golden files, so that a failure here is the tuner's.
+/// Uses the merged graphs of the golden files, so that a failure here is the tuner's.
 void expect_agreement(oracle::Part part, Json (*ours)(const Tuner&)) {
   for (const std::string& name : oracle::golden_names()) {
     SCOPED_TRACE(name);

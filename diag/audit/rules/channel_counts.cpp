@@ -16,16 +16,16 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
 /// The number of channels that the release that wrote the logs computes for the hosts in their dumps.
 struct ExpectedChannels {
-  int logged = 0;         ///< the fewest that collectives of the widest communicator have on a rank
-  int with_settings = 0;  ///< with the variables that the logs echo
-  int without = 0;        ///< without variables
-  std::string judged_by = {};  ///< "the topology that node-a dumped, NCCL 2.21.5"
+  int logged = 0;  ///< lowest number of collective channels of a rank in the widest communicator
+  int with_settings = 0;       ///< with the variables that the logs echo
+  int without = 0;             ///< without variables
+  std::string judged_by = {};  ///< basis, such as "the topology that node-a dumped, NCCL 2.21.5"
 };
 
 /// With more nodes than this, the channels of rings do not depend on the number of nodes.
@@ -40,7 +40,7 @@ int fewest_logged(const CommFacts& comm) {
   return fewest;
 }
 
-/// The channels that collectives have; the log shows more where they were raised for NVLS.
+/// Returns the channels for collectives; the log shows more if they were raised for NVLS.
 /// source  NCCL 2.20 .. 2.27 graph/connect.cc
 int channels_of_collectives(const Job& job) {
   const CommShape& shape = job.connection.shape;
@@ -52,12 +52,12 @@ Result<Job> decide_job(const ExpectedJob& expected, const ringside::Environment&
   const std::string& release = expected.release.name;
   RINGSIDE_TRY(const TopologyParameters topology, parse_topology_parameters(environment, release));
   RINGSIDE_TRY(ChannelParameters channels, parse_channel_parameters(environment, release));
-  // A feature that the driver refuses is neither a variable, nor in the topology.
+  // A feature that the driver does not support appears neither in variables nor in the topology.
   if (!has_nvls) channels.nvls_enable = 0;
   return make_job(expected.hosts, topology, channels);
 }
 
-/// Returns whether the GRAPH lines have the ring that the model finds for this job's nodes.
+/// Returns whether the GRAPH lines contain the ring that the model finds for this job's nodes.
 bool has_logged_rings(const JobFacts& facts, const Job& job) {
   constexpr float kPrinted = 1e-3F;
   return std::ranges::all_of(job.reports, [&](const NodeReport& report) {
@@ -70,9 +70,9 @@ bool has_logged_rings(const JobFacts& facts, const Job& job) {
   });
 }
 
-/// Reported only where the model is known to match the job: with the logs' variables it finds exactly the rings of
-/// their GRAPH lines, on as many ranks.
-/// returns  nothing without a complete dump and such lines, for RCCL, and where rings differ
+/// Returns a result only if the model is known to match the job: with the logs' variables it finds exactly the rings
+/// of their GRAPH lines, on as many ranks.
+/// returns  nullopt without a complete dump and such lines, for RCCL, and if rings differ
 std::optional<ExpectedChannels> expected_channels(const JobFacts& facts) {
   const CommFacts* world = facts.world();
   if (world == nullptr || world->is_rccl || facts.dumps.empty() || facts.patterns.empty())
@@ -109,7 +109,7 @@ std::optional<ExpectedChannels> expected_channels(const JobFacts& facts) {
 }  // namespace
 
 void look_for_fewer_channels(const JobFacts& facts, Findings& findings) {
-  constexpr int kMuch = 2;  // a limit to half of them or less is a fault, not a choice
+  constexpr int kMuch = 2;  // half or less is a fault rather than a choice
   if (findings.has("few_channels", Severity::Warning)) return;
   const std::optional<ExpectedChannels> expected = expected_channels(facts);
   if (!expected || expected->logged >= expected->without) return;

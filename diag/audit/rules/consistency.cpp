@@ -7,7 +7,7 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
@@ -109,7 +109,7 @@ void compare_devices(const JobFacts& facts, Findings& findings) {
   }
 }
 
-/// The plugin on EFA and Slingshot counts its NICs, 2.30 those of all ranks.
+/// The plugin on EFA and Slingshot counts its NICs; 2.30 counts those of all ranks.
 void compare_counts(const JobFacts& facts, Findings& findings) {
   if (facts.nodes() < 2) return;
   std::map<std::int64_t, std::set<std::int32_t>> hosts_by_count;
@@ -190,7 +190,7 @@ void compare_gdr(const JobFacts& facts, Findings& findings) {
 /// Returns whether this version echoes variables by default, so that each process that finished its start has printed
 /// them.
 bool always_echoes(const JobFacts& facts) {
-  constexpr int kAsked = 21200, kDefault = 21600;  // 2.12 to 2.15 echo on demand
+  constexpr int kAsked = 21200, kDefault = 21600;  // 2.12 to 2.15 print them only on request
   bool is_known = false;
   for (const auto& [text, version] : facts.version_facts) {
     if (version.is_of_benchmark || version.is_of_text || version.code == 0) continue;
@@ -200,7 +200,7 @@ bool always_echoes(const JobFacts& facts) {
   return is_known;
 }
 
-/// Hosts that lack a variable which all processes of other hosts have.
+/// Returns the hosts that lack a variable which all processes of other hosts have.
 std::vector<std::string> hosts_without(const JobFacts& facts, const Setting& setting,
                                        const std::vector<std::uint32_t>& everybody) {
   std::set<std::int32_t> with, all, echo;
@@ -226,7 +226,7 @@ std::vector<std::string> hosts_without(const JobFacts& facts, const Setting& set
                   : 0U;
   }
   if (having == 0 || having != should_have) return {};
-  // A torn log may have lost a line: several processes must agree on the side that lacks it.
+  // A torn log may have lost a line, so several processes must lack the variable.
   if (lacking < 2 && (facts.torn_lines > 0 || having > 1)) return {};
   std::vector<std::string> names;
   for (const std::int32_t host : all) {
@@ -251,7 +251,7 @@ void compare_variables(const JobFacts& facts, Findings& findings) {
     if (std::ranges::find(kMustAgree, name) == kMustAgree.end()) continue;
     Finding draft;
     if (values > 1) {
-      // A process may change a variable between two communicators: only ranks without a value in common differ.
+      // A process may change a variable between two communicators, so ranks differ only if they have no common value.
       std::map<std::uint32_t, std::set<std::size_t>> of_process;
       for (std::size_t i = begin; i < last; ++i) {
         for (const std::uint32_t process : facts.environment[i].processes) {
@@ -292,10 +292,10 @@ void compare_variables(const JobFacts& facts, Findings& findings) {
   }
 }
 
-/// A benchmark names the GPU of each rank: unlike ones wait for the slowest.
+/// Compares the GPU types that a benchmark prints for each rank: with different types, all wait for the slowest.
 void compare_gpu_types(const JobFacts& facts, Findings& findings) {
   for (const BenchmarkTable& table : facts.tables) {
-    // Hosts whose GPUs are all of one kind; a torn line would add a false kind.
+    // Considers hosts with equal GPUs only, because a torn line would add a false type.
     std::map<std::string, std::set<std::string>> kinds_of_host, hosts;
     for (const BenchmarkDevice& device : table.devices)
       kinds_of_host[device.host].insert(device.gpu);
@@ -333,7 +333,7 @@ void compare_channels(const JobFacts& facts, Findings& findings) {
     const auto fewest = std::min_element(
         by_count.begin(), by_count.end(),
         [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-    // A rank that differs from others of its host has a line of another communicator whose name is lost.
+    // If one rank differs from the others of its host, it has a line of another communicator whose name is lost.
     std::map<std::int32_t, std::set<std::int32_t>> of_host;
     for (const Member& member : comm.members) {
       if (member.coll_channels > 0) of_host[member.host].insert(member.coll_channels);
@@ -384,7 +384,7 @@ void look_for_versions(const JobFacts& facts, Findings& findings) {
   for (const MessageId id : {MessageId::VersionMismatch, MessageId::RasVersionMismatch}) {
     if (facts.messages.has(id)) findings.quote(draft, facts.messages[id]);
   }
-  // Of the library alone: the version that a benchmark was compiled with, or that PyTorch assumes, is another matter.
+  // Considers the library's version only, not the version that a benchmark was compiled with or that PyTorch assumes.
   std::map<int, std::vector<std::string>> codes;
   for (const auto& [text, version] : facts.version_facts) {
     if (version.is_of_benchmark || version.is_of_text || version.is_rccl || version.code == 0)
@@ -410,7 +410,7 @@ void look_for_versions(const JobFacts& facts, Findings& findings) {
     }
   }
   if (draft.evidence.empty()) return;
-  // Banners alone may be of several runs in one file: only a communicator or a failure proves a mix.
+  // Banners may be of several runs in one file: only a communicator or a failure proves that versions are mixed.
   const bool is_reported = facts.messages.has(MessageId::VersionMismatch) ||
                            facts.messages.has(MessageId::RasVersionMismatch);
   bool is_mixed = false;
@@ -422,7 +422,7 @@ void look_for_versions(const JobFacts& facts, Findings& findings) {
     }
     is_mixed = is_mixed || here.size() > 1;
   }
-  // Hosts that never connect in these lines, each with its own library: logs of separate jobs.
+  // Hosts that never connect in these lines, each with its own library version, are logs of separate jobs.
   std::map<std::int32_t, int> of_host;
   bool is_by_host = false;
   for (const auto& [process, code] : of_process) {
@@ -458,7 +458,7 @@ void look_for_duplicate_gpus(const JobFacts& facts, Findings& findings) {
       if (member.host < 0 || member.bus_id < 0) continue;
       const auto [at, is_new] = seen.emplace(std::make_pair(member.host, member.bus_id), &member);
       if (is_new || at->second->rank == member.rank) continue;
-      if (comm.is_rccl) continue;  // partitions of one GPU share its address
+      if (comm.is_rccl) continue;  // partitions of one GPU have the same address
       if (pair.empty()) {
         pair = fmt::format("ranks {} and {} of {}", at->second->rank, member.rank,
                            facts.host_name(member.host));
@@ -468,7 +468,7 @@ void look_for_duplicate_gpus(const JobFacts& facts, Findings& findings) {
     }
   }
   sort_once(draft.ranks);
-  if (draft.evidence.empty()) return;  // MIG slices share an address, and NCCL lets them pass
+  if (draft.evidence.empty()) return;  // MIG slices have one address, and NCCL accepts them
   Finding& finding = findings.add(
       "duplicate_gpu", Severity::Error,
       pair.empty() ? "two ranks chose the same GPU" : pair + " chose the same GPU", draft);

@@ -6,9 +6,9 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
-/// The end of a line holds `/GDRDMA`, the last device of a list, the last digits of a value.
+/// Reports cut lines. The end of a line holds `/GDRDMA`, the last device of a list, or the last digits of a value.
 void look_for_cut_lines(const JobFacts& facts, Findings& findings) {
   if (facts.cut_at == 0) return;
   Evidence cut;

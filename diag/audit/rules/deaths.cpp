@@ -14,7 +14,7 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
@@ -55,7 +55,7 @@ bool are_aborts(const MessageLines& crashes) {
   return has_any;
 }
 
-/// A crash that only the process itself reports. At the end of a job that succeeded it has no effect.
+/// Handles a crash that only the process itself reports. At the end of a successful job it has no effect.
 bool find_crash(const JobFacts& facts, Findings& findings) {
   constexpr std::array kCrashes = {MessageId::ProcessCrashed};
   if (!facts.messages.has(kCrashes.front()) || findings.has("plugin_crash")) return false;
@@ -89,10 +89,10 @@ constexpr std::array kDeathLines = {
     MessageId::ChildFailed,     MessageId::SlurmTaskEnded,   MessageId::RayEnded,
     MessageId::ChildEnded};
 
-/// A status that a program chose is the end of an error that it reports itself.
+/// Returns whether the program chose this status, because of an error that it reports itself.
 bool is_own_status(std::int64_t exit_code) { return exit_code > 0 && exit_code < 128; }
 
-/// The host that torchrun's summary names before the rank.
+/// Returns the host that torchrun's summary names before the rank.
 std::string host_of_summary(const JobFacts& facts, const KeptMessage& line) {
   std::string host;
   for (const KeptMessage& message : facts.messages[MessageId::TorchrunSummary].kept) {
@@ -102,7 +102,7 @@ std::string host_of_summary(const JobFacts& facts, const KeptMessage& line) {
   return host;
 }
 
-/// Adds `rank 3`, `task 13`, and the host, as far as the lines show them.
+/// Adds `rank 3`, `task 13` and the host, as far as the lines show them.
 void name_dead(const JobFacts& facts, const hang::Explanation& death,
                const std::vector<const KeptMessage*>& lines, Finding& finding) {
   std::string who = "a process of the job";
@@ -126,7 +126,7 @@ void name_dead(const JobFacts& facts, const hang::Explanation& death,
   finding.hosts.push_back(where);
 }
 
-/// Adds the reason that the lines state: memory, a signal from outside, a resource of the node.
+/// Adds the reason that the lines state: memory, an external signal, a resource of the node.
 void say_why(const hang::Explanation& death, Finding& finding) {
   const bool is_of_memory = death.cause == facts::DeathCause::HostMemory;
   if (is_of_memory) {
@@ -149,7 +149,7 @@ void say_why(const hang::Explanation& death, Finding& finding) {
   }
 }
 
-/// The other lines of a report that a launcher or ncclras writes in several lines.
+/// Returns the other lines of a report that a launcher or ncclras writes in several lines.
 Evidence other_lines_of(const JobFacts& facts, const hang::Explanation& death,
                         const std::vector<const KeptMessage*>& lines) {
   const auto has = [&](MessageId id) {
@@ -171,9 +171,8 @@ Evidence other_lines_of(const JobFacts& facts, const hang::Explanation& death,
   return evidence;
 }
 
-/// A launcher, a scheduler or the kernel reports that a process died.
-///
-/// A status that a program chose counts only if no line shows why it was chosen.
+/// Handles deaths that a launcher, a scheduler or the kernel reports. A status that a program chose counts only if no
+/// line shows why it was chosen.
 bool find_reported(const JobFacts& facts, Findings& findings) {
   const bool has_any = facts.messages.has_any(kDeathLines);
   if (!has_any) return false;
@@ -190,7 +189,7 @@ bool find_reported(const JobFacts& facts, Findings& findings) {
     finding.evidence = view.evidence_of(*death, {});
     finding.evidence.mix(other_lines_of(facts, *death, lines));
     finding.confidence = confidence_of(death->confidence);
-    // A launcher of one host knows only local ranks.
+    // A launcher that runs on each host knows only local ranks.
     const bool is_local =
         is_message(lines.front()->record(), MessageId::ChildFailed) && death->is_local_rank;
     if (!is_local) finding.ranks.assign(death->culprits.begin(), death->culprits.end());
@@ -206,7 +205,7 @@ bool find_reported(const JobFacts& facts, Findings& findings) {
   return false;
 }
 
-/// Processes that ncclras reports dead, or silent.
+/// Handles processes that ncclras reports as dead or silent.
 bool find_in_ras(const JobFacts& facts, Findings& findings) {
   constexpr std::array kReports = {MessageId::RasRanks, MessageId::RasMissingProcesses,
                                    MessageId::RasDeadProcesses, MessageId::AnalyserMissing};
@@ -228,7 +227,7 @@ bool find_in_ras(const JobFacts& facts, Findings& findings) {
   return false;
 }
 
-/// ncclras MONITOR: processes that the RAS network declares dead.
+/// Handles processes that ncclras MONITOR declares dead.
 bool find_in_events(const JobFacts& facts, Findings& findings) {
   const auto is_event = [](const facts::Died& one) { return one.row == "nccl_ras_peer_dead"; };
   const auto first = std::ranges::find_if(facts.stated.deaths, is_event);
@@ -248,7 +247,7 @@ bool find_in_events(const JobFacts& facts, Findings& findings) {
   return true;
 }
 
-/// A rank that reports itself why it ends, or leaves, while the others wait for it.
+/// Handles a rank that reports why it ends or leaves while the others wait for it.
 void find_leaver(const JobFacts& facts, Findings& findings) {
   const bool has_waits = facts.messages.has_any(kWatchdogLines);
   if (!has_waits) return;
@@ -266,7 +265,7 @@ void find_dead(const JobFacts& facts, Findings& findings) {
 
 void look_for_dead_ranks(const JobFacts& facts, Findings& findings) {
   find_dead(facts, findings);
-  // A process that dies after the scheduler has ended the job dies because of that.
+  // A process that dies after the scheduler has ended the job was killed by that.
   for (const KeptMessage& message : facts.messages[MessageId::SlurmCancelled].kept) {
     const bool is_planned =
         contains_any(message.text(), {"TIME LIMIT", "PREEMPTION", "JOB REQUEUE"});

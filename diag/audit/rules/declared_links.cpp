@@ -8,7 +8,7 @@
 namespace ringside::audit {
 namespace {
 
-/// Topology files that clouds ship for one kind of machine each.
+/// Topology files that clouds provide, each for one machine type.
 /// source  Azure/azhpc-images topology/, aws-ofi-nccl topology/
 struct CloudTopology {
   std::string_view name;                    ///< part of the file's name, in lower case
@@ -27,7 +27,7 @@ constexpr std::array kCloudTopologies{
 
 }  // namespace
 
-/// The topology file is of another machine than the GPUs that the text names.
+/// Reports a topology file of another machine type than the GPUs in the text.
 void look_for_foreign_topology(const JobFacts& facts, Findings& findings) {
   const Setting* file = facts.setting("NCCL_TOPO_FILE");
   if (file == nullptr) return;
@@ -53,7 +53,8 @@ void look_for_foreign_topology(const JobFacts& facts, Findings& findings) {
   }
 }
 
-/// A PCIe link that is slower than any of a GPU or NIC: a topology file declares it so, or it trained down.
+/// Reports a PCIe link that is slower than that of any GPU or NIC: the topology file declares it so, or it was trained
+/// down.
 void look_for_slow_links(const JobFacts& facts, Findings& findings) {
   constexpr float kSlow_gbs = 1;  // one lane of PCIe 3; NCCL counts 0.12 for 2.5 GT/s x1
   for (const TopologyDump& dump : facts.dumps) {

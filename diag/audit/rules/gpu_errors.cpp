@@ -10,11 +10,11 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
-/// `39.49 GiB` after a key.  returns  GiB; nothing: not in the text
+/// Reads `39.49 GiB` after a key.  returns  GiB; nullopt: not in the text
 std::optional<double> gib_behind(std::string_view text, std::string_view key) {
   const std::size_t at = text.find(key);
   if (at == std::string_view::npos) return std::nullopt;
@@ -28,7 +28,7 @@ std::optional<double> gib_behind(std::string_view text, std::string_view key) {
   return std::nullopt;
 }
 
-/// PyTorch's report on a full GPU.
+/// The figures in PyTorch's report on a full GPU.
 struct MemoryUse {
   std::optional<double> total, free, mine;
 };
@@ -61,7 +61,7 @@ bool is_out_of_memory(std::string_view text) {
                             "cuda failure 2 '", "failed to cuda malloc", "failed to cuda calloc"});
 }
 
-/// Returns whether the text states the reason of a CUDA error, which has a finding of its own.
+/// Returns whether the text states the reason of a CUDA error that has its own finding.
 bool has_reason(std::string_view text) {
   static const PlainSet kReasons = [] {
     PlainSet reasons;
@@ -78,8 +78,8 @@ struct Complaint {
   Evidence evidence = {};
   std::vector<std::uint32_t> who = {};
   std::vector<int> ranks = {};
-  std::string text = {};   ///< the error of the first one
-  std::string whole = {};  ///< its line
+  std::string text = {};   ///< the error of the first line
+  std::string whole = {};  ///< the whole first line
 
   void add(const QuotedLine& line, std::int32_t rank, std::string_view error) {
     evidence.add(line);
@@ -90,7 +90,7 @@ struct Complaint {
   }
 };
 
-/// The last error of a program's own exception, without the advice that follows it on later lines.
+/// Returns the last error of a program's own exception, without the advice on later lines.
 std::string first_sentence(std::string_view text) {
   for (const std::string_view end : {"\\n", "\n", ". "}) text = text.substr(0, text.find(end));
   return std::string(text.substr(0, 100));
@@ -102,7 +102,7 @@ void say_out_of_memory(const Complaint& full, Findings& findings) {
   bool is_others = false;
   if (use.total && use.mine) {
     const double others = *use.total - *use.mine - use.free.value_or(0);
-    // The driver itself and a context take less than this.
+    // The driver and a context use less than this.
     constexpr double kWorthNaming_gib = 2;
     is_others = others > kWorthNaming_gib && others > *use.mine / 4;
     whose = fmt::format("; {} {:.1f} of {:.1f} GiB of it",
@@ -125,7 +125,7 @@ void say_out_of_memory(const Complaint& full, Findings& findings) {
                             "--gpu-memory-utilization); NCCL_BUFFSIZE or fewer communicators";
 }
 
-/// The meaning of a CUDA error, by words of its text in small letters.
+/// The meaning of a CUDA error, found by lower-case words of its text.
 struct ErrorRow {
   std::array<std::string_view, 4> words;
   std::string_view cause, fix = {};  ///< no fix: kFirstRank
@@ -223,7 +223,7 @@ void look_for_cuda_errors(const JobFacts& facts, Findings& findings) {
     full.add(line.quoted, line.launcher_rank, "CUDA out of memory");
   for (const KeptLine& line : facts.plain_of(PlainLine::DeviceAssert).kept)
     other.add(line.quoted, -1, "device-side assert");
-  // A watchdog ends with the error of some earlier kernel.
+  // A watchdog ends with the error of an earlier kernel.
   for (const KeptMessage& message : facts.messages[MessageId::WatchdogException].kept) {
     constexpr std::string_view kKey = "CUDA error: ";
     const std::size_t at = message.text().find(kKey);
@@ -233,7 +233,7 @@ void look_for_cuda_errors(const JobFacts& facts, Findings& findings) {
   }
   for (const PythonErrorFact& error : facts.python_errors) {
     if (!contains_any(error.text, {"CUDA error", "HIP error", "CUDA Error: "})) continue;
-    // Extensions name the place in their source first.
+    // Extensions print the place in their source first.
     constexpr std::string_view kBehindPlace = "CUDA Error: ";
     const std::size_t at = error.text.find(kBehindPlace);
     const std::string_view text = error.text;

@@ -7,7 +7,7 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
@@ -70,7 +70,7 @@ void explain(const JobFacts& facts, bool has_disabled, Finding& finding) {
       "modprobe nvidia-peermem; NCCL_DEBUG_SUBSYS=INIT,NET,GRAPH shows which of the two it is";
 }
 
-/// The plugin or RCCL reports it itself, before any connection.
+/// Quotes the plugin or RCCL, which report it before any connection.
 void quote_plugins(const JobFacts& facts, Findings& findings) {
   Finding draft;
   for (const MessageId id : {MessageId::OfiNoGdr, MessageId::RcclNoGdr}) {
@@ -88,7 +88,7 @@ void look_for_missing_gdr(const JobFacts& facts, Findings& findings) {
   const Finding disabled = disabled_hcas(facts, findings);
   const bool has_disabled = !disabled.evidence.empty();
   if (facts.nodes() < 2) {
-    // On one node it does not matter; an excerpt does not show how many there are.
+    // On one node it does not matter, and an excerpt does not show the number of nodes.
     if (!has_disabled) return is_size_unknown(facts) ? quote_plugins(facts, findings) : void();
     Finding& finding = findings.add("gdr_unavailable_info", Severity::Info,
                                     "GPUDirect RDMA is off; nothing leaves the host", disabled);
@@ -98,14 +98,14 @@ void look_for_missing_gdr(const JobFacts& facts, Findings& findings) {
   }
   const NetEdges edges = net_edges(facts);
   if (edges.plain() == 0) {
-    // With lazy connections only the HCA lines show it, if the network in use is theirs.
+    // With lazy connections, only the HCA lines show it, provided that the network in use is that of the HCAs.
     const bool is_theirs = std::any_of(facts.networks.begin(), facts.networks.end(),
                                        [](const auto& entry) { return !hides_gdr(entry.first); });
     if (edges.all() > 0) return;
     if (!has_disabled || !is_theirs) return quote_plugins(facts, findings);
   }
   if (has_consumer_gpus(facts)) return;  // their driver does not allow NICs access
-  // Older GPUs read over the host by default: there only receives are evidence.
+  // Older GPUs send through host memory by default: for them only receives are evidence.
   const bool only_sends = edges.plain_receives == 0 && edges.gdr_receives > 0;
   const bool is_most = edges.plain() * 2 >= edges.all();
   if (!is_most && edges.plain_processes.empty()) return;

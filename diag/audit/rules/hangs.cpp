@@ -12,14 +12,14 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
-/// The waits of all ranks that a watchdog reports on. hangdetect decides which rank is late, and why.
+/// The waits of all ranks for which a watchdog reported. hangdetect decides which rank is late, and why.
 struct Waits {
-  std::map<std::int32_t, job::Wait> calls = {};  ///< by global rank: the first that timed out
-  std::set<std::int32_t> timed_out = {};         ///< also ranks of which only a status line is left
+  std::map<std::int32_t, job::Wait> calls = {};  ///< [global rank]: its first timeout
+  std::set<std::int32_t> timed_out = {};  ///< includes ranks of which only a status line exists
 };
 
 Waits waits_of(const JobFacts& facts) {
@@ -42,7 +42,7 @@ Waits waits_of(const JobFacts& facts) {
   return waits;
 }
 
-/// Operations of CPU groups time out in Gloo, and no watchdog reports them.
+/// Handles operations of CPU groups, which time out in Gloo and which no watchdog reports.
 void find_gloo_timeouts(const JobFacts& facts, Findings& findings) {
   Finding draft;
   for (const MessageId id :
@@ -57,8 +57,8 @@ void find_gloo_timeouts(const JobFacts& facts, Findings& findings) {
   finding.fix = "py-spy dump --pid of the ranks that print nothing; monitored_barrier names them";
 }
 
-/// Ringside's own engine names both ends of the connection that received nothing. In a ring each rank waits for a
-/// neighbour, and which gives up first is chance: it is weak evidence for a culprit.
+/// Handles waits of ringside's engine, which names both ends of the connection that received nothing. In a ring each
+/// rank waits for a neighbour, and it is random which one times out first: weak evidence for a culprit.
 void find_engine_waits(const JobFacts& facts, Findings& findings) {
   const MessageLines& waits = facts.messages[MessageId::EngineWait];
   if (waits.evidence.empty()) return;
@@ -78,7 +78,7 @@ void find_engine_waits(const JobFacts& facts, Findings& findings) {
       "the ranks that print no such line, and those with the fewest COLL lines, are behind";
 }
 
-/// All ranks that run have reported when one gave up: the engine names the ranks that have not.
+/// When a rank gave up, all living ranks reported: the engine names the ranks that did not.
 void find_stopped_ranks(const JobFacts& facts, Findings& findings) {
   const MessageLines& silent = facts.messages[MessageId::EngineStopped];
   if (silent.evidence.empty()) return;
@@ -94,7 +94,7 @@ void find_stopped_ranks(const JobFacts& facts, Findings& findings) {
   finding.fix = "ps -o pid,stat,wchan on its host: T is stopped, and kill -CONT lets it go on";
 }
 
-/// The watchdog's own thread is stuck: its rank prints no timeout, and ends with this.
+/// Handles a watchdog whose own thread is stuck: its rank prints no timeout, and ends with this line.
 void find_stuck_watchdog(const JobFacts& facts, Findings& findings) {
   const MessageLines& stuck = facts.messages[MessageId::HeartbeatStuck];
   const MessageLines& gil = facts.messages[MessageId::GilHang];
@@ -109,12 +109,12 @@ void find_stuck_watchdog(const JobFacts& facts, Findings& findings) {
   finding.fix = "py-spy dump --native --pid of that rank";
 }
 
-/// Explains a timeout further if the operation allows it: the very first one, or a receive.
+/// Adds an explanation for some operations: the very first one, or a receive.
 void explain_operation(const MessageLines& timeouts, Finding& finding) {
   bool is_first = true, is_receive = true, is_known = false;
   for (const KeptMessage& message : timeouts.kept) {
     const TorchWork work = parse_work(message.argument("work"));
-    if (work.sequence < 0) continue;  // an exception that repeats it in other words
+    if (work.sequence < 0) continue;  // an exception that repeats the same timeout
     is_known = true;
     is_receive = is_receive && work.operation == "RECV";
     is_first = is_first && work.sequence == 1 && work.operation != "RECV";
@@ -142,13 +142,13 @@ constexpr std::array kPathMessages = {MessageId::WatchdogTimeout, MessageId::Wat
                                       MessageId::DumpSignal, MessageId::KernelBlocked,
                                       MessageId::KernelFileServer};
 
-/// The ranks that gave up, and what others did meanwhile.
+/// The ranks that timed out, and what other ranks did meanwhile.
 constexpr LinesOf kPathLines{kPathMessages, true, false};
 
 }  // namespace
 
 void look_for_timeouts(const JobFacts& facts, Findings& findings) {
-  // Where an excerpt lacks the line of the time-out, the status line reports it.
+  // If the excerpt lacks the timeout's line, the status line reports it.
   const MessageLines& timeouts = facts.messages.has(MessageId::WatchdogTimeout)
                                      ? facts.messages[MessageId::WatchdogTimeout]
                                      : facts.messages[MessageId::WatchdogStatus];
@@ -173,7 +173,7 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
       findings.has("pcie_acs", Severity::Error);
   if (!is_explained) translate_hang(kPathLines, HangsOf::Path, facts, findings);
 
-  // Of several groups, the operation that most ranks wait in.
+  // If several groups time out, chooses the operation in which most ranks wait.
   std::map<std::pair<std::string, std::int64_t>, std::size_t> waiters;
   for (const auto& [rank, waiting] : waits.calls) {
     if (!waiting.operation.empty())
@@ -205,7 +205,7 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
 
 void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
   Finding draft;
-  std::vector<std::uint32_t> closed;  // processes that find their peers gone
+  std::vector<std::uint32_t> closed;  // processes whose peers are gone
   for (const MessageId id :
        {MessageId::RemoteClosed, MessageId::SocketCallFailed, MessageId::GlooClosed,
         MessageId::GlooPairError, MessageId::MpiDisconnect}) {
@@ -216,7 +216,7 @@ void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
     closed.insert(closed.end(), facts.messages[id].processes.begin(),
                   facts.messages[id].processes.end());
   }
-  // Warnings of the store's threads are common at an end; an exception of the program's is not.
+  // Warnings of the store's threads are common at the end of a job; exceptions of the program are not.
   const Evidence store =
       evidence_of(facts.messages[MessageId::StoreBroken], [](const KeptMessage& message) {
         return contains_any(message.text(), {"DistNetworkError", "RuntimeError"});
@@ -225,7 +225,7 @@ void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
   if (draft.evidence.empty()) return;
   const bool is_explained =
       findings.has_any(Severity::Error, {"low_bandwidth", "socket_fallback", "gdr_missing"});
-  // At the end of a job that succeeded, the last processes to close find the others gone.
+  // At the end of a successful job, the last processes to close find the others gone.
   const bool has_raised =
       std::any_of(draft.evidence.lines().begin(), draft.evidence.lines().end(),
                   [](const QuotedLine& line) { return contains(line.text, "RuntimeError: "); });

@@ -10,11 +10,11 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
-/// The value after a key of a message, up to a comma, a blank or the end: `key` is `local GID ` or `hca `.
+/// Returns the value after a key of a message, up to a comma, a blank or the end; `key` is `local GID ` or `hca `.
 /// returns  empty: no such key
 std::string_view value_behind(std::string_view text, std::string_view key) {
   const std::size_t at = text.find(key);
@@ -56,7 +56,7 @@ QueuePair queue_pair_of(const KeptMessage& message) {
   pair.index = value_behind(text, "GID index ");
   pair.local = value_behind(text, "local GID ");
   if (pair.local == "index") {
-    // `local GID index 3, local GID ::1`: the second one is the address.
+    // In `local GID index 3, local GID ::1`, the second one is the address.
     pair.local = value_behind(text.substr(text.find("local GID ") + 10), "local GID ");
   }
   pair.remote = value_behind(text, "remote GID ");
@@ -73,8 +73,8 @@ QueuePair queue_pair_of(const KeptMessage& message) {
   return pair;
 }
 
-/// The command that shows a host's route to an address. GIDs of RoCE hold IPv4 addresses as `::ffff:10.1.0.2`, which
-/// IPv6's routes do not have.
+/// Returns the command that shows a host's route to an address. GIDs of RoCE contain IPv4 addresses as
+/// `::ffff:10.1.0.2`, for which there are no IPv6 routes.
 std::string route_question(std::string_view address) {
   constexpr std::string_view kMapped = "::ffff:";
   if (address.starts_with(kMapped)) address.remove_prefix(kMapped.size());
@@ -82,7 +82,7 @@ std::string route_question(std::string_view address) {
   return fmt::format("ip {}route get {}", is_ipv4 ? "" : "-6 ", address);
 }
 
-/// ibv_modify_qp fails: no address, no route, or no answer between two ports.
+/// Explains failures of ibv_modify_qp: no address, no route, or no answer between two ports.
 void say_unconnected_pairs(const JobFacts& facts, Findings& findings) {
   const MessageLines& modify = facts.messages[MessageId::IbModifyQpFailed];
   if (modify.evidence.empty()) return;
@@ -167,11 +167,11 @@ void say_unconnected_pairs(const JobFacts& facts, Findings& findings) {
   }
 }
 
-/// Whether the text shows that only large packets are lost: a switch with a smaller MTU.
+/// Adds the cause if the text shows that only large packets are lost: a switch with a smaller MTU.
 void name_small_mtu(const JobFacts& facts, Finding& finding) {
   const bool has_silent_peer = std::ranges::find(facts.capabilities, CapabilityFact::What::NoPing,
                                                  &CapabilityFact::what) != facts.capabilities.end();
-  if (has_silent_peer) return;  // small packets are lost, too
+  if (has_silent_peer) return;  // small packets are lost too
   for (const CapabilityFact& fact : facts.capabilities) {
     if (fact.what != CapabilityFact::What::LargePacket) continue;
     finding.evidence.add(fact.quoted);
@@ -196,7 +196,7 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
   const auto status_of = [](const KeptMessage& message) {
     const std::int64_t status = message.number("status");
     if (status >= 0) return status;
-    // Formats of other plugins, and lines that people cut.
+    // Keys in the formats of other plugins, and in lines that people cut.
     for (const std::string_view key : {"status=", "error "}) {
       const std::string value(value_behind(message.text(), key));
       if (!value.empty() && value.front() >= '0' && value.front() <= '9')
@@ -235,13 +235,13 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
         "ibstat on both ends; perfquery: symbol errors, link downs, discards"};
     const job::CompletionMeaning* known = job::meaning_of_completion(status);
     const job::CompletionMeaning& meaning = known == nullptr ? kOther : *known;
-    // If other NICs take over, the job goes on.
+    // If other NICs take over, the job continues.
     const bool is_survived =
         messages.has(MessageId::IbDeviceFailed) && !messages.has(MessageId::IbDevicesLost);
     Finding& finding =
         findings.add("ib_error", is_survived ? Severity::Warning : Severity::Error, {}, first);
     findings.say_who(finding, who);
-    // The peer that all name is the suspect; otherwise the ranks that report the error.
+    // A peer that all errors name is the suspect; otherwise the ranks that report the error.
     const bool is_one = peers.size() == 1;
     finding.title = fmt::format(
         "RDMA requests{}{} fail with status {} ({}){}",

@@ -8,7 +8,7 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
@@ -33,7 +33,8 @@ bool failed_to_connect(const JobFacts& facts) {
                                  MessageId::StoreUnreachable, MessageId::GlooConnectFailed});
 }
 
-/// Gloo announces the address that the host's own name resolves to: other hosts that connect to it reach themselves.
+/// Gloo announces the address to which the host's own name resolves: other hosts that connect to a loopback address
+/// reach themselves.
 void find_gloo_on_loopback(const JobFacts& facts, Findings& findings) {
   Evidence own = facts.plain_of(PlainLine::LoopbackMesh).evidence;
   const bool cannot_connect = !own.empty();
@@ -56,7 +57,7 @@ void find_gloo_on_loopback(const JobFacts& facts, Findings& findings) {
   finding.fix = "GLOO_SOCKET_IFNAME=<interface>, or fix /etc/hosts";
 }
 
-/// `10.0.0.2` of `connect [10.0.0.2]:12011: No route to host`; empty: not in the line.
+/// Returns `10.0.0.2` for `connect [10.0.0.2]:12011: No route to host`; empty: not in the line.
 std::string_view gloo_address(std::string_view text) {
   const std::size_t open = text.find("onnect [");
   if (open == std::string_view::npos) return {};
@@ -64,7 +65,7 @@ std::string_view gloo_address(std::string_view text) {
   return text.substr(0, text.find(']'));
 }
 
-/// Gloo connects to an address that only its own host can reach, or that does not answer.
+/// Handles Gloo connections to an address that only its own host can reach, or that does not respond.
 void find_gloo_too_far(const JobFacts& facts, Findings& findings) {
   Evidence bridges, far;
   std::string bridge, address;

@@ -7,11 +7,12 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
-/// The host of a rank without lines of its own: one that shares memory with it, or whose block of ranks it is in.
+/// Returns the host of a rank without lines of its own: the host of a rank that shares memory with it, or of its block
+/// of ranks.
 std::int32_t host_of_absent(const CommFacts& comm, std::int32_t rank,
                             const std::map<std::int32_t, int>& seen_on, int full) {
   for (const Link& link : comm.links) {
@@ -43,7 +44,7 @@ bool was_ended(const JobFacts& facts) {
 void look_for_absent_ranks(const JobFacts& facts, Findings& findings) {
   const CommFacts* world = facts.world();
   if (world == nullptr || world->nranks < 3) return;
-  // Communicators that were joined by size and order may have exchanged their members, if several have one size.
+  // Communicators joined by size and order may have each other's members if several have one size.
   const bool is_only = facts.comms.size() < 2 || facts.comms[1].nranks < world->nranks;
   if (world->is_guessed && !is_only) return;
   std::set<std::int32_t> seen;
@@ -54,7 +55,7 @@ void look_for_absent_ranks(const JobFacts& facts, Findings& findings) {
     is_any_complete = is_any_complete || member.is_complete;
     are_all_started = are_all_started && member.is_started;
   }
-  // The log of a host or two is not the log of the job: only a few missing ranks mean something.
+  // The log of one or two hosts is not the log of the job: only if few ranks are missing does it mean something.
   constexpr int kQuarter = 4;
   const int absent = world->nranks - static_cast<int>(seen.size());
   if (absent < 1 || absent > world->nranks / kQuarter || seen.size() < 2) return;
@@ -74,8 +75,8 @@ void look_for_absent_ranks(const JobFacts& facts, Findings& findings) {
       draft.hosts.empty() ? std::string() : fmt::format(" ({})", list_of(draft.hosts));
   const std::string who =
       fmt::format("{} {}{}", absent == 1 ? "rank" : "ranks", format_ranks(draft.ranks), where);
-  // No rank gets beyond the bootstrap without the others: a rank that has connections has met all ranks. In a growing
-  // log, or an excerpt, the others may still come; where the job was ended, they did not.
+  // No rank passes the bootstrap without the others, so a rank that has connections has met all ranks. In a growing
+  // log or an excerpt, the others may still appear; if the job was ended, they did not.
   const bool is_waiting = !is_any_complete && are_all_started && facts.torn_lines == 0;
   const bool is_fault = is_waiting && was_ended(facts);
   Finding& finding = findings.add(

@@ -8,11 +8,11 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
-/// The setting that switches peer-to-peer off; nullptr: none.
+/// Returns the setting that disables peer-to-peer; nullptr: none.
 const Setting* p2p_switch(const JobFacts& facts) {
   for (const Setting& setting : facts.environment) {
     if (setting.name == "NCCL_P2P_DISABLE" && setting.value != "0") return &setting;
@@ -33,7 +33,7 @@ void quote_edges(const JobFacts& facts, Via via, Findings& findings, Finding& fi
   }
 }
 
-/// Kept lines of network connections that processes of these hosts print.
+/// Quotes kept lines of network connections that processes of these hosts printed.
 void quote_edges_of(const JobFacts& facts, const std::vector<std::string>& hosts,
                     Finding& finding) {
   for (const EdgeFacts& edge : facts.edges) {
@@ -55,8 +55,8 @@ bool is_readable(std::string_view address) {
          number.find_first_not_of("0123456789abcdefABCDEF.:") == std::string_view::npos;
 }
 
-/// One host with a few GPUs and no RDMA device in a home's or an office's network: a workstation, whose cards seldom
-/// have peer-to-peer.
+/// Returns whether the job runs on a workstation: one host with a few GPUs, no RDMA device, and an address of a home
+/// or office network. Its cards seldom support peer-to-peer.
 bool is_desktop(const JobFacts& facts) {
   constexpr int kFew = 4;
   const auto is_elsewhere = [](const auto& entry) {
@@ -70,7 +70,7 @@ bool is_desktop(const JobFacts& facts) {
          lacks_rdma_device(facts);
 }
 
-/// nvidia-smi topo -m shows GPUs without NVLink where their siblings or their kind have it.
+/// Reports GPUs without NVLink in nvidia-smi topo -m, if other GPUs of the host or of that type have it.
 void look_at_matrices(const JobFacts& facts, Findings& findings) {
   const bool is_board = facts.has_text_of_gpu("SXM") || facts.has_text_of_gpu("HBM3");
   for (const LinkMatrix& matrix : facts.matrices) {
@@ -140,7 +140,7 @@ void look_for_local_sockets(const JobFacts& facts, Findings& findings) {
     return edge.via == Via::Net && is_socket(edge.net);
   });
   if (facts.nodes() != 1 || !is_net_alone || !is_over_sockets) return;
-  // A path that a variable switches off is reported by that variable's finding.
+  // If a variable disables a path, the variable's finding reports it.
   const Setting* off = facts.setting("NCCL_SHM_DISABLE");
   if (off != nullptr && off->value != "0") return;
   Finding& finding = findings.add("socket_fallback", Severity::Warning,
@@ -169,10 +169,10 @@ void look_for_local_sockets(const JobFacts& facts, Findings& findings) {
 void look_for_shm_fallback(const JobFacts& facts, Findings& findings) {
   if (is_without_gpus(facts)) return;
   const LocalEdges edges = local_edges(facts);
-  // Hosts of one job are alike: where some have nothing but peer-to-peer, the others have lost it.
+  // Hosts of one job have equal hardware: if some use only peer-to-peer, the others have lost it.
   std::vector<std::string> odd_hosts;
   bool has_good_host = false;
-  bool has_none = false;  // of the odd hosts one has no direct path at all
+  bool has_none = false;  // one of the odd hosts has no direct path at all
   for (const auto& [host, mine] : local_edges_of_whole(facts)) {
     if (mine.p2p > 0 && mine.shm + mine.net == 0) has_good_host = true;
     if (host < 0 || mine.shm + mine.net == 0) continue;
@@ -247,7 +247,7 @@ void look_for_pcie_acs(const JobFacts& facts, Findings& findings) {
         "need it off or in passthrough";
     finding.fix = "lspci -s <the device named>; iommu=pt on the kernel's line, ACS off in the BIOS";
   }
-  // A benchmark that began and printed nothing, on PCIe GPUs that use peer-to-peer: the copies do not arrive, because
+  // A benchmark that started and printed nothing, on PCIe GPUs with peer-to-peer: the copies do not arrive, because
   // the IOMMU or ACS redirects them.
   if (facts.nodes() > 1 || local_edges(facts).p2p == 0 || !nvlink_sign(facts).empty()) return;
   if (!has_pcie_gpus(facts)) return;
@@ -278,7 +278,7 @@ void look_for_pcie_acs(const JobFacts& facts, Findings& findings) {
       "off in the BIOS";
 }
 
-/// Hosts of a job are alike: where one sees NVLink, a host that sees none has lost it.
+/// Hosts of a job have equal hardware: if some see NVLink, a host that sees none has lost it.
 void compare_nvlinks(const JobFacts& facts, Findings& findings) {
   const auto has_nvlink = [](const TopologyDump& dump) {
     return std::any_of(dump.nodes.begin(), dump.nodes.end(),
@@ -353,7 +353,7 @@ void look_for_nvls_troubles(const JobFacts& facts, Findings& findings) {
   const MessageLog& messages = facts.messages;
   Finding draft;
   std::vector<std::uint32_t> who;
-  // Without its own place, the line's error is returned through the file's functions.
+  // If the line has no source location of its own, its error is returned through the functions of the file.
   const bool returns_through_it =
       std::any_of(facts.results.begin(), facts.results.end(), [](const auto& result) {
         const std::vector<QuotedLine>& lines = result.second.evidence.lines();
@@ -397,7 +397,7 @@ void look_for_nvls_troubles(const JobFacts& facts, Findings& findings) {
     return;
   }
 
-  // Supported on some hosts only: hosts of one kind should agree.
+  // If only some hosts support it: hosts of one type should agree.
   std::set<std::int32_t> with, without;
   const MessageLines& support = messages[MessageId::NvlsSupport];
   for (const KeptMessage& message : support.kept) {
@@ -438,7 +438,7 @@ void look_for_nvls_troubles(const JobFacts& facts, Findings& findings) {
 
 void look_for_broken_handles(const JobFacts& facts, Findings& findings) {
   const MessageLog& messages = facts.messages;
-  // An import of another host's memory handle is refused, on machines whose NVLink joins hosts.
+  // An import of another host's memory handle was refused, on machines whose NVLink connects hosts.
   const bool spans_hosts =
       !evidence_of(messages[MessageId::MnnvlState],
                    [](const KeptMessage& message) { return message.number("mnnvl", 0) > 0; })

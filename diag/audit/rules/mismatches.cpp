@@ -8,7 +8,7 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
@@ -29,7 +29,7 @@ std::string_view value_of(std::string_view line, std::string_view key) {
   return line.substr(begin, line.find(' ', begin) - begin);
 }
 
-/// `count 1000`: the argument in which a call differs from another one of its function.
+/// Returns, such as `count 1000`, the argument in which a call differs from another call of its function.
 std::string difference_of(std::string_view line, std::string_view other) {
   std::string words;
   for (const std::string_view key : {" count ", " datatype ", " op ", " root "}) {
@@ -51,8 +51,8 @@ std::string title_of(const JobFacts::Desync& desync) {
                      difference_of(desync.expected, desync.text));
 }
 
-/// A call that differs stops the job a few calls later: the host runs ahead of the GPU only so far. If the calls
-/// continue for long, lines are missing from a log.
+/// Returns whether the calls end soon after: a call that differs stops the job within a few calls, because the host
+/// runs only so far ahead of the GPU. If the calls continue for long, lines are missing from a log.
 bool ends_the_calls(const JobFacts& facts, const JobFacts::Desync& desync) {
   constexpr std::size_t kAhead = 16;
   if (facts.torn_lines > 0) return false;

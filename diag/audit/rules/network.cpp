@@ -8,7 +8,7 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
@@ -21,7 +21,8 @@ bool is_not_found(std::string_view error) {
   return contains_any(error, {"No such file", "cannot open shared object file: No"});
 }
 
-/// The plugin exists, but a library that it needs does not: `libfabric.so.1: cannot open shared object file`.
+/// Returns whether the plugin exists but a library that it needs does not: `libfabric.so.1: cannot open shared object
+/// file`.
 bool lacks_a_library(std::string_view error) {
   const std::size_t at = error.find(": cannot open shared object file");
   if (at == std::string_view::npos) return false;
@@ -108,7 +109,7 @@ void find_missing_plugin(const JobFacts& facts, Findings& findings) {
 }
 
 void find_incompatible_plugin(const JobFacts& facts, Findings& findings) {
-  // The plugin's name in use shows that one of the tried versions worked.
+  // The name of the plugin in use shows that one of the tried versions worked.
   const bool has_served =
       std::any_of(facts.networks.begin(), facts.networks.end(),
                   [](const auto& entry) { return entry.first != "IB" && !is_socket(entry.first); });
@@ -147,7 +148,7 @@ void find_incompatible_plugin(const JobFacts& facts, Findings& findings) {
       "missing";
 }
 
-/// Names the filter that excludes all devices, where its value shows why.
+/// Names the filter that excludes all devices, if its value shows why.
 void name_quoted_filter(const JobFacts& facts, Finding& finding) {
   const Setting* filter = facts.setting("NCCL_IB_HCA");
   if (filter == nullptr || !has_quotes(*filter)) return;
@@ -158,7 +159,8 @@ void name_quoted_filter(const JobFacts& facts, Finding& finding) {
                             without_quotes(filter->value));
 }
 
-/// A user who names devices expects some: a filter that excludes all is a mistake, wherever the job runs.
+/// Reports a filter that excludes all devices: a user who names devices expects some, so this is a mistake on any
+/// host.
 void find_empty_filter(const JobFacts& facts, Findings& findings) {
   const Setting* filter = facts.setting("NCCL_IB_HCA");
   const auto none = facts.net_devices.find({"IB", std::string()});
@@ -178,8 +180,8 @@ void find_empty_filter(const JobFacts& facts, Findings& findings) {
   name_quoted_filter(facts, finding);
 }
 
-/// libibverbs is not in the image, or has no driver for the devices: if no other device was found, RDMA is lost by
-/// it.
+/// Reports that libibverbs is not in the image, or has no driver for the devices; if no other device was found, RDMA
+/// is lost for this reason.
 void find_missing_provider(const JobFacts& facts, Findings& findings) {
   const MessageLog& messages = facts.messages;
   const bool has_device = lists_rdma_device(facts);
@@ -386,9 +388,10 @@ void look_for_socket_fallback(const JobFacts& facts, Findings& findings) {
 
 namespace {
 
-constexpr std::size_t kMostOfAHost = 8;  // GPUs; seldom sixteen
+constexpr std::size_t kMostOfAHost = 8;  // GPUs; few hosts have sixteen
 
-/// Returns whether an excerpt may be of a job on several hosts: it shows one host or none, and not that this is all.
+/// Returns whether an excerpt may be of a job on several hosts: it shows at most one host, and does not show that
+/// there are no others.
 bool may_span_hosts(const JobFacts& facts) {
   const std::size_t ranks = facts.longest_ring;
   const bool is_large = ranks > kMostOfAHost;
@@ -401,7 +404,7 @@ bool may_span_hosts(const JobFacts& facts) {
 void look_for_sockets_in_an_excerpt(const JobFacts& facts, Findings& findings) {
   const auto chosen = facts.networks.find("Socket");
   if (chosen == facts.networks.end() || facts.networks.size() > 1) return;
-  // Where the job failed, TCP is not the question.
+  // If the job failed, using TCP is not the problem.
   const bool is_other =
       !facts.results.empty() || !facts.python_errors.empty() || findings.has_any(Severity::Error);
   if (is_other) return;
@@ -454,7 +457,7 @@ void look_for_unused_nics(const JobFacts& facts, Findings& findings) {
       finding.fix = "ibv_devices   # if there are more: unset NCCL_IB_HCA";
     }
   }
-  // The NICs of each host that its ranks send over.
+  // [host]: the NICs that its ranks send on.
   std::map<std::int32_t, std::set<std::pair<std::uint16_t, std::int32_t>>> used;  // net and device
   std::map<std::int32_t, std::set<std::uint32_t>> processes;
   std::uint64_t channels = 0;

@@ -10,7 +10,7 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
@@ -95,7 +95,7 @@ void count_crossings(const JobFacts& facts, const CommFacts& comm, Crossings& cr
   }
 }
 
-/// The cores in `ffff,00000000` (up to 2.26) or `0-15,32-47`.
+/// The cores of a mask such as `ffff,00000000` (up to 2.26) or of a list such as `0-15,32-47`.
 struct Cores {
   int count = 0;  ///< 0: the text has neither form
   int last = 0;

@@ -6,18 +6,18 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
-/// A port of one host, as NCCL lists it.
+/// A port of one host, as listed by NCCL.
 struct Port {
   std::string name, link;
   std::int64_t mbps = 0;
   const KeptMessage* said = nullptr;
 };
 
-/// Each port of each host once.
+/// Returns each port of each host once.
 std::map<std::int32_t, std::map<std::string, Port>> ports_of_hosts(const JobFacts& facts) {
   std::map<std::int32_t, std::map<std::string, Port>> hosts;
   for (const KeptMessage& message : facts.messages[MessageId::IbDevice].kept) {
@@ -31,10 +31,9 @@ std::map<std::int32_t, std::map<std::string, Port>> ports_of_hosts(const JobFact
   return hosts;
 }
 
-/// The one port that has at most half the rate of all others of its link layer; nullptr: none, or several.
-///
-/// Ports of one network come in fours and eights: an additional one is of another network, such as a cloud's front
-/// end.
+/// Returns the only port whose rate is at most half that of all others of its link layer; nullptr: none, or several.
+/// Ports of one network come in fours and eights: an additional slower one belongs to another network, such as a
+/// cloud's front end.
 const Port* slow_port(const std::map<std::string, Port>& ports, std::int64_t& usual) {
   constexpr std::size_t kFew = 4;
   if (ports.size() < kFew || ports.size() % kFew != 0) return nullptr;

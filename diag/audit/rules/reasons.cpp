@@ -9,11 +9,11 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
-/// A failure that a line states by itself, whichever program wrote it: reasons/all.def.
+/// A failure that a line states by itself, whichever program wrote it; the table is reasons/all.def.
 struct Reason {
   PlainLine line;
   std::string_view id;
@@ -27,11 +27,11 @@ constexpr Reason kReasons[] = {
 #include "diag/audit/reasons/all.def"
 };
 
-/// Messages of the catalogue that are a reason's lines.
+/// Messages of the catalogue that belong to a reason.
 struct ReasonRow {
   PlainLine line;
   MessageId message;
-  bool is_warning;  ///< counts as a warning alone
+  bool is_warning;  ///< on its own it is only a warning
 };
 
 constexpr ReasonRow kReasonRows[] = {
@@ -53,11 +53,11 @@ constexpr Shown kShown[] = {
 #include "diag/audit/reasons/all.def"
 };
 
-/// A value of the line that title, cause and fix name as `{field|default}`.
+/// A value of the line, which title, cause and fix reference as `{field|default}`.
 struct Value {
   PlainLine line;
   std::string_view field;
-  PlainLine of;  ///< the line that contains it first
+  PlainLine of;  ///< the line that is searched first
   std::string_view key;
 };
 
@@ -66,7 +66,7 @@ constexpr Value kValues[] = {
 #include "diag/audit/reasons/all.def"
 };
 
-/// The part of a reason's line that is added to the title.
+/// Returns the part of a reason's line that is added to the title.
 std::string quoted_part(PlainLine line, std::string_view text) {
   constexpr std::size_t kLongest = 100;
   for (const Shown& shown : kShown) {
@@ -79,7 +79,7 @@ std::string quoted_part(PlainLine line, std::string_view text) {
   return {};
 }
 
-/// The word after a key, up to a blank, a quote or a bracket. A key `^TEXT` begins the line.
+/// Returns the word after a key, up to a blank, a quote or a bracket. A key `^TEXT` matches at the start of the line.
 std::string_view word_behind(std::string_view text, std::string_view key) {
   const bool is_at_start = key.starts_with('^');
   if (is_at_start) key.remove_prefix(1);
@@ -91,7 +91,7 @@ std::string_view word_behind(std::string_view text, std::string_view key) {
   return word;
 }
 
-/// The sentence with values of the line filled in: `ss -ltnp | grep {port|<port>}`.
+/// Fills values of the line into the sentence: `ss -ltnp | grep {port|<port>}`.
 std::string filled_in(const JobFacts& facts, std::string_view sentence, PlainLine line) {
   std::string filled;
   for (;;) {
@@ -116,7 +116,7 @@ std::string filled_in(const JobFacts& facts, std::string_view sentence, PlainLin
   }
 }
 
-/// The node whose process failed, as the job master's last line before a place names it.
+/// Returns the node whose process failed, which the job master names in its last line before a place.
 std::string node_before(const JobFacts& facts, logs::Place place) {
   std::string node;
   for (const KeptMessage& message : facts.messages[MessageId::AgentRestart].kept) {
@@ -127,14 +127,14 @@ std::string node_before(const JobFacts& facts, logs::Place place) {
   return node;
 }
 
-/// A wait at a start that ended before the job went on is harmless.
+/// A wait during startup that ended before the job continued is harmless.
 Severity severity_of_reason(const JobFacts& facts, const Reason& reason) {
   const bool may_pass = reason.line == PlainLine::SubsetWaits;
   const bool is_started = facts.has_started();
   return may_pass && is_started ? Severity::Info : reason.severity;
 }
 
-/// All lines of a reason: printed by programs, and of the catalogue.
+/// Returns all lines of a reason: lines printed by programs, and lines of the catalogue.
 MessageLines lines_of(const JobFacts& facts, PlainLine line) {
   MessageLines lines;
   const PlainLines& plain = facts.plain_of(line);
@@ -150,7 +150,8 @@ MessageLines lines_of(const JobFacts& facts, PlainLine line) {
   return lines;
 }
 
-/// `cn07` of `[1718112001.330213] [cn07:41233:0] ib_iface.c:1038 UCX  ERROR ...`: UCX and Open MPI begin lines so.
+/// Returns `cn07` for `[1718112001.330213] [cn07:41233:0] ib_iface.c:1038 UCX  ERROR ...`, the prefix of UCX and Open
+/// MPI.
 std::vector<std::string> hosts_in_prefixes(const Evidence& evidence) {
   std::vector<std::string> hosts;
   for (const QuotedLine& line : evidence.lines()) {

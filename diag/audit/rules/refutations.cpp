@@ -10,7 +10,7 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
@@ -27,7 +27,7 @@ bool has_no_nic_resources(const JobFacts& facts) {
   return !facts.plain_of(PlainLine::NicResources).evidence.empty();
 }
 
-/// Returns whether some port is active, and no line failed or names one that is down.
+/// Returns whether a port is active, and no line failed or names a port that is down.
 bool has_ports_enough(const JobFacts& facts) {
   bool is_active = false, is_needed = false;
   for (const CapabilityFact& port : facts.capabilities) {
@@ -42,11 +42,11 @@ bool has_ports_enough(const JobFacts& facts) {
   return is_active && !is_needed && !facts.has_failure();
 }
 
-/// Evidence in the text against a finding.
+/// Evidence in the text that contradicts a finding.
 struct Refutation {
   std::string_view id;
   bool (*is_refuted)(const JobFacts& facts);
-  /// The finding that replaces it: another one, a note, or none (an empty title).
+  /// The finding that replaces it: another finding, a note, or none (empty title).
   std::string_view new_id;
   Severity severity;
   std::string_view title, cause, fix;
@@ -81,7 +81,7 @@ constexpr Decider kDeciders[] = {
     {"gdr_missing", "nvidia-smi topo", "how far GPUs and NICs are apart (nvidia-smi topo -m)"},
 };
 
-/// Names of the processes' hosts, as a prompt may name them.
+/// Returns whether the fact is from one of the hosts, as a prompt may name it.
 bool is_of_host(const CapabilityFact& fact, const std::vector<std::string>& hosts) {
   return fact.host.empty() || hosts.empty() ||
          std::any_of(hosts.begin(), hosts.end(), [&](const std::string& host) {
@@ -155,7 +155,7 @@ void name_memlock(const JobFacts& facts, Finding& finding) {
   }
 }
 
-/// Returns whether the plugin sets the variable itself: unsetting it has no effect, or harms.
+/// Returns whether the plugin sets the variable itself, so that unsetting it has no effect or causes harm.
 bool is_set_by_plugin(const JobFacts& facts, std::string_view variable) {
   for (const MessageId id : {MessageId::OfiSetting, MessageId::OfiPlatform, MessageId::OfiOther}) {
     for (const KeptMessage& message : facts.messages[id].kept) {
@@ -175,7 +175,7 @@ std::vector<std::string> clauses_of(std::string_view text) {
   }
 }
 
-/// A clause of advice without the parts that the text answers; empty: nothing is left.
+/// Returns a clause of advice without the parts that the text already answers; empty: nothing is left.
 std::string still_useful(const JobFacts& facts, const std::string& clause) {
   constexpr std::string_view kUnset = "unset ";
   if (clause.starts_with(kUnset)) {

@@ -8,11 +8,11 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
-/// A release such as `2.21.5+cuda12.4`, `1.7.4-aws` as comparable numbers.
+/// A release such as `2.21.5+cuda12.4` or `1.7.4-aws` as numbers that can be compared.
 struct Release {
   std::array<int, 3> parts = {};
   std::string text;
@@ -35,7 +35,7 @@ Release release_in(std::string_view text) {
   return release;
 }
 
-/// The lowest release of NCCL that the text names, of the library first, otherwise of a package.
+/// Returns the lowest NCCL release that the text names: that of the library, or else that of a package.
 Release nccl_release(const JobFacts& facts) {
   Release lowest;
   const auto take = [&](std::string_view text) {
@@ -108,7 +108,8 @@ KnownFault known_fault(const JobFacts& facts, PlainLine line) {
   return {};
 }
 
-/// A GPU that is newer than the NCCL in use: kernels are missing, or the machine's links are not understood.
+/// Reports a GPU that is newer than the NCCL release in use: kernels are missing, or the machine's links are not
+/// recognised.
 void look_for_old_releases(const JobFacts& facts, Findings& findings) {
   const Release used = nccl_release(facts);
   if (!used.is_known()) return;

@@ -11,18 +11,18 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
 constexpr int kFew = 2;        ///< too few channels for any NVLink machine
-constexpr int kManyRanks = 4;  ///< of one host
+constexpr int kManyRanks = 4;  ///< ranks of one host
 
 int ranks_a_host(const CommFacts& comm) {
   const bool are_all_seen = static_cast<std::int32_t>(comm.members.size()) == comm.nranks;
   const bool is_counted = comm.nnodes > 0 && !comm.has_guessed_nodes;
   if (comm.nodes() >= 1 && (are_all_seen || is_counted)) return comm.nranks / comm.nodes();
-  // If only part of the job is visible, the ranks that have logged.
+  // If only part of the job is visible, counts the ranks that have logged.
   std::map<std::int32_t, int> seen;
   int most = 0;
   for (const Member& member : comm.members) {
@@ -59,7 +59,7 @@ void look_for_few_channels(const JobFacts& facts, Findings& findings) {
   if (who.empty()) return;
   sort_once(who);
 
-  // Cards on PCIe normally have so few.
+  // Cards on PCIe normally have only this many.
   const bool is_off = findings.has("p2p_disabled", Severity::Error) && !has_consumer_gpus(facts);
   const std::string nvlink = nvlink_sign(facts);
   const bool is_proved = limit != nullptr || is_off || !nvlink.empty();
@@ -115,7 +115,7 @@ void look_for_odd_rings(const JobFacts& facts, Findings& findings) {
     finding.fix = "compare NCCL_TOPO_FILE, NCCL_GRAPH_FILE and the NCCL version of all hosts";
   }
 
-  // NCCL joins node after node: each is entered and left once.
+  // NCCL's rings pass through one node after the other: each is entered and left once.
   std::size_t scrambled = 0;
   int worst = 0, nodes = 0;
   for (const CommFacts& comm : facts.comms) {

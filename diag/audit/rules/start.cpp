@@ -10,7 +10,7 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
@@ -19,7 +19,7 @@ bool is_unreachable(std::string_view text) {
                                          "software caused connection abort", "connection abort"});
 }
 
-/// The address that connections failed to; empty: unknown.
+/// Returns the address to which connections failed; empty: unknown.
 std::string address_of(const MessageLines& lines) {
   for (const KeptMessage& message : lines.kept) {
     const std::string_view address = message.argument("address");
@@ -50,8 +50,8 @@ std::string port_in_use(const MessageLines& lines) {
   return {};
 }
 
-/// Connection attempts that were repeated until few or none are left. The library logs each; only the last is an
-/// error.
+/// Reports connection attempts that were repeated until few or none were left. The library logs each one; only the
+/// last is an error.
 void find_spent_retries(const JobFacts& facts, Findings& findings) {
   const MessageLines& retries = facts.messages[MessageId::SocketConnectRetry];
   const KeptMessage* last = nullptr;
@@ -274,8 +274,8 @@ void look_for_limits(const JobFacts& facts, Findings& findings) {
 
 namespace {
 
-/// Several tasks of a launcher find the port of their own store in use: each of them started the store's process, and
-/// only one can have it. A single task conflicts with another job.
+/// Explains several tasks of a launcher that find the port of their own store in use: each started the store, and only
+/// one can have the port. A single task conflicts with another job.
 bool say_many_launchers(const JobFacts& facts, const std::string& port, Findings& findings) {
   const MessageLines& taken = facts.messages[MessageId::StorePortInUse];
   std::set<std::int32_t> tasks;
@@ -312,7 +312,7 @@ void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
     findings.quote(draft, messages[id]);
   };
   take(MessageId::InitBarrierTimeout, "some processes of the job never came");
-  // Repeated attempts may succeed: they count if the job then failed.
+  // Repeated attempts may succeed: they count only if the job then failed.
   const MessageLines& unreachable = messages[MessageId::StoreUnreachable];
   const bool is_final =
       !facts.python_errors.empty() ||
@@ -344,7 +344,7 @@ void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
     if (cause.empty()) cause = "rank 0 of that group did not enter its first collective in time";
   }
   if (!draft.evidence.empty() || !facts.results.empty()) {
-    // A missing id is explained by the causes found, or by the library's own errors.
+    // A missing id is explained by the other causes, or by the library's own errors.
   } else {
     for (const KeptLine& line : facts.plain_of(PlainLine::UniqueIdTimeout).kept) {
       draft.evidence.add(line.quoted);

@@ -14,8 +14,8 @@ namespace {
 using facts::Domain;
 using facts::Warning;
 
-/// The finding for a warning that no rule handles: by the part of the stack, the lowest first. A failure of a lower
-/// part causes failures above it.
+/// The finding for a warning that no rule handles, by the layer of the stack, the lowest first. A failure of a lower
+/// layer causes failures above it.
 struct DomainRow {
   Domain domain;
   std::string_view id, part, fix;
@@ -59,14 +59,14 @@ std::size_t layer_of(const Warning& warning) {
   return static_cast<std::size_t>(row - std::begin(kDomains));
 }
 
-/// A result of the library; another line may give its reason.
+/// Returns whether the warning is a result of the library, for which another line may give the reason.
 bool is_result(const Warning& warning) {
   return warning.is_general && (warning.id.starts_with("nccl_") || warning.id.starts_with("grpc_"));
 }
 
-/// Which of several warnings is reported: a row's meaning before a code's, the lowest part of the stack, the first
-/// line.
-bool is_graver(const Warning& a, const Warning& b) {
+/// Decides which of several warnings is reported: first those with a row's own meaning, then the lowest layer of the
+/// stack, then the first line.
+bool is_more_severe(const Warning& a, const Warning& b) {
   const auto weight = [](const Warning& one) {
     return std::tuple(one.is_consequence, is_result(one), one.severity != facts::Severity::Error,
                       one.is_general, layer_of(one));
@@ -87,7 +87,7 @@ bool is_running(const JobFacts& facts) {
   return (has_met || has_results) && !facts.has_failure();
 }
 
-/// Returns whether it describes the machine: what a library finds out at its start stays true while the job runs.
+/// Returns whether the warning describes the machine: what a library finds at startup stays true while the job runs.
 bool is_of_machine(const Warning& warning) {
   return !warning.is_general &&
          (warning.domain == Domain::Gpu || warning.domain == Domain::Driver ||
@@ -122,7 +122,7 @@ bool may_have_been_retried(const JobFacts& facts, const Warning& warning) {
          !facts.has_failure() && facts.stated.deaths.empty();
 }
 
-/// Rows that a finding quotes a line of: a rule has handled them, even as a note.
+/// Returns the rows of which a finding quotes a line: a rule has handled them, even as a note.
 std::set<std::string> quoted_rows(const JobFacts& facts, Findings& findings) {
   std::set<logs::Place> quoted;
   for (const Finding& finding : findings.all()) {
@@ -136,7 +136,7 @@ std::set<std::string> quoted_rows(const JobFacts& facts, Findings& findings) {
   return rows;
 }
 
-/// Processes that ended with a status of their own for an unknown reason.
+/// Adds processes that ended with a chosen status for an unknown reason.
 void add_unexplained_end(const JobFacts& facts, Findings& findings) {
   if (!facts.python_errors.empty()) return;  // the program itself reports why it ends
   const auto found = std::ranges::find_if(facts.stated.deaths, [](const facts::Died& one) {
@@ -160,13 +160,13 @@ void add_unexplained_end(const JobFacts& facts, Findings& findings) {
   finding.fix = "read the last lines of that process's own output, above the launcher's report";
 }
 
-/// A line that is data, such as source code in JSON; the events of NCCL's RAS network are JSON as well.
+/// Returns whether the line is data, such as source code in JSON; events of NCCL's RAS network are also JSON.
 bool is_data(const Warning& warning) {
   const std::string_view line = warning.source.text;
   return (line.starts_with('{') || line.starts_with('"')) && !warning.id.starts_with("nccl_ras_");
 }
 
-/// The program's own words for the failure: of an exception the text after its type.
+/// Returns the program's own text for the failure: for an exception, the text after its type.
 std::string words_of(std::string_view line) {
   constexpr std::size_t kShown = 160;
   constexpr std::string_view kError = "Error: ";
@@ -177,7 +177,7 @@ std::string words_of(std::string_view line) {
   return std::string(line.substr(begin, kShown));
 }
 
-/// Adds what rows know of an exception besides its place: a full disk, a port in use.
+/// Adds the meaning of an exception from the catalogue, in addition to its place: a full disk, a port in use.
 void explain_deaths(const JobFacts& facts, Findings& findings) {
   for (Finding& finding : findings.all()) {
     if (finding.id != "hang_dead_rank") continue;
@@ -198,7 +198,8 @@ void explain_deaths(const JobFacts& facts, Findings& findings) {
 
 }  // namespace
 
-/// Rows of the catalogue that state trouble and that no rule has turned into a finding: their meaning is the finding.
+/// Adds findings for rows of the catalogue that state trouble and that no rule has handled: their meaning is the
+/// finding.
 void look_for_stated_warnings(const JobFacts& facts, Findings& findings) {
   const bool is_explained = findings.has_any(Severity::Warning, {"unread_lines"});
   explain_deaths(facts, findings);
@@ -214,7 +215,7 @@ void look_for_stated_warnings(const JobFacts& facts, Findings& findings) {
                         warning.basis != facts::Basis::Person && !spoken.contains(warning.id) &&
                         !is_overcome(facts, warning) && !has_recovered(facts, warning) &&
                         !may_have_been_retried(facts, warning) && !is_data(warning);
-    if (counts && (worst == nullptr || is_graver(warning, *worst))) worst = &warning;
+    if (counts && (worst == nullptr || is_more_severe(warning, *worst))) worst = &warning;
   }
   if (worst == nullptr) {
     if (!runs) add_unexplained_end(facts, findings);
@@ -223,11 +224,12 @@ void look_for_stated_warnings(const JobFacts& facts, Findings& findings) {
   const DomainRow& row = kDomains[std::min(layer_of(*worst), std::size(kDomains) - 1)];
   const bool is_sure = worst->severity == facts::Severity::Error && !is_result(*worst);
   const std::string meaning = worst->meaning.empty() ? worst->source.text : worst->meaning;
-  // A code gives the kind of failure; the words next to it may name what failed.
+  // A code gives the kind of failure; the other words of the line may name what failed.
   std::string title = worst->is_general ? words_of(worst->source.text) : "";
   if (title.empty()) title = meaning.substr(0, std::min<std::size_t>(meaning.find(": "), 160));
   if (!worst->peer.empty()) title += fmt::format(" ({})", worst->peer);
-  for (Finding& finding : findings.all()) finding.severity = Severity::Info;  // unread lines
+  for (Finding& finding : findings.all())
+    finding.severity = Severity::Info;  // lines that were not understood
   Finding& finding = findings.add(row.id, is_sure ? Severity::Error : Severity::Warning, title);
   for (const Warning& warning : facts.stated.warnings) {
     if (warning.id != worst->id) continue;

@@ -8,11 +8,11 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
-/// Bytes, and bytes of each rank, from which on bandwidth and not latency decides.
+/// Sizes in total bytes and in bytes per rank from which on bandwidth rather than latency determines the time.
 constexpr std::uint64_t kLarge = std::uint64_t{64} << 20, kLargeOfRank = std::uint64_t{8} << 20;
 
 int hosts_of(const BenchmarkTable& table) {
@@ -29,9 +29,9 @@ bool is_reducing_or_gathering(const BenchmarkTable& table) {
   return false;
 }
 
-/// Busbw that boards with NVLink reach on large messages, whatever their network: well below what one NIC
-/// for four GPUs (several hosts) or one generation of NVLink (one host) carries. With fewer GPUs a host: well
-/// below one NIC of 50 Gbit/s, and below the NVLinks between two GPUs.
+/// Returns the busbw that boards with NVLink reach for large messages on any network: well below the rate of one NIC
+/// per four GPUs (several hosts) or of one generation of NVLink (one host). With fewer GPUs per host: well below one
+/// NIC of 50 Gbit/s, and below the NVLinks between two GPUs.
 /// unit    GB/s; 0: no such board
 double floor_of(const BenchmarkTable& table, int hosts) {
   const std::string& gpu = table.devices.front().gpu;
@@ -59,13 +59,13 @@ const BenchmarkLine* best_large_row(const BenchmarkTable& table) {
   return best;
 }
 
-/// A rate below this share of the expected one is a finding. Hosts whose NICs are only assumed may have a quarter of
-/// the preset's.
+/// Returns the share of the expected rate below which a rate is a finding. If NICs are only assumed, hosts may have a
+/// quarter of the preset's.
 double least_share(const BenchmarkTable& table) { return table.has_known_nics ? 0.5 : 0.2; }
 
-/// A variable in force that alone makes a rate low: few channels, or the protocol of small messages.
+/// Returns a variable in force that alone makes the rate low: few channels, or a protocol for small messages.
 const Setting* throttle_of(const JobFacts& facts) {
-  constexpr long kFewChannels = 8;  // NCCL takes 16 and more within hosts with NVSwitch
+  constexpr long kFewChannels = 8;  // NCCL uses at least 16 in hosts with NVSwitch
   for (const std::string_view name : {"NCCL_MAX_CTAS", "NCCL_MAX_NCHANNELS"}) {
     const Setting* limit = facts.setting(name);
     if (limit == nullptr) continue;
@@ -128,7 +128,7 @@ void look_at_tables(const JobFacts& facts, Findings& findings) {
 
   const bool has_failed = facts.messages.has(MessageId::BenchmarkError);
   Finding cut;
-  // Lines of NCCL may break every row, although the benchmark finishes.
+  // NCCL's lines may break every row of a benchmark that finishes.
   std::uint64_t begun = 0;
   for (const BenchmarkTable& table : facts.tables) begun += table.begin.empty() ? 0U : 1U;
   const std::uint64_t ended = facts.messages[MessageId::BenchmarkOutOfBounds].evidence.count();
@@ -173,10 +173,10 @@ void look_at_tables(const JobFacts& facts, Findings& findings) {
         "NCCL_NET_GDR_LEVEL=LOC, then NCCL_P2P_DISABLE=1: which of the two cures it names the path";
   }
 
-  // Processes that are rank 0 of a table each: each measures itself alone.
+  // Returns the processes that are rank 0 of a table each: each measures only itself.
   std::set<std::uint32_t> speakers;
-  // In one stream, processes of one table, or of several that begin before any has a row; tables one after another
-  // may be of several runs.
+  // In one stream: processes of one table, or of several tables that begin before any has a row. Tables one after the
+  // other may be of several runs.
   std::set<std::pair<std::string, std::int32_t>> waiting;
   Finding alone;
   bool is_waiting = false;
@@ -188,7 +188,7 @@ void look_at_tables(const JobFacts& facts, Findings& findings) {
     }
     if (table.devices.empty() || (firsts.size() < 2 && all.size() > 1)) continue;
     is_waiting = is_waiting || table.rows.empty();
-    // After the waiting processes, the first whose rows are there is one of them.
+    // After the waiting processes, the first process with rows is one of them.
     if (is_waiting || firsts.size() > 1) waiting.insert(firsts.begin(), firsts.end());
     if (table.speaker != 0) speakers.insert(table.speaker);
     alone.evidence.mix(table.begin);

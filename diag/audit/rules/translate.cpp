@@ -14,11 +14,11 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
-/// The rule that handles a kind of hang, and its advice where hangdetect's next step is not enough.
+/// The rule that handles a kind of hang, and its advice if hangdetect's next step is not sufficient.
 struct KindRow {
   hang::Kind kind;
   HangsOf of = HangsOf::Path;
@@ -55,7 +55,7 @@ std::string cause_of(const hang::Explanation& one) {
   return cause;
 }
 
-/// Lines of these messages that the ranks themselves wrote, without those that are quoted.
+/// Returns lines of these messages that the ranks themselves wrote, except those that are already quoted.
 Evidence said_by(const std::vector<int>& ranks, std::span<const MessageId> ids,
                  const JobFacts& facts, const Evidence& quoted) {
   const auto is_quoted = [&](const KeptMessage& message) {
@@ -73,7 +73,7 @@ Evidence said_by(const std::vector<int>& ranks, std::span<const MessageId> ids,
   return evidence;
 }
 
-/// Returns whether it rests on what a program was busy with.
+/// Returns whether the explanation is based on what a program was busy with.
 bool is_occupation(const HangView& view, const hang::Explanation& one) {
   const std::vector<SeenLine> lines = view.quoted_by(one);
   return std::any_of(lines.begin(), lines.end(), [](const SeenLine& line) {
@@ -82,8 +82,7 @@ bool is_occupation(const HangView& view, const hang::Explanation& one) {
   });
 }
 
-/// Returns whether a rank did not arrive because its program ended: by an exception of its own, or by closing its
-/// group.
+/// Returns whether a rank did not arrive because its program ended, by its own exception or by closing its group.
 bool is_own_end(const HangView& view, const hang::Explanation& one) {
   const std::vector<SeenLine> lines = view.quoted_by(one);
   return std::any_of(lines.begin(), lines.end(), [](const SeenLine& line) {
@@ -104,7 +103,7 @@ std::int32_t rank_of(const JobFacts& facts, const KeptMessage& message) {
   return job::rank_in_text(message.line());
 }
 
-// From 0.8 on the evidence is complete for its kind.
+// From 0.8 on, the evidence is complete for its kind of hang.
 Confidence confidence_of(double confidence) {
   constexpr double kComplete = 0.8, kOneSided = 0.5;
   return confidence >= kComplete   ? Confidence::High
@@ -132,7 +131,7 @@ bool translate_hang(const LinesOf& lines, HangsOf which, const JobFacts& facts,
     if (!is_asked) continue;
     reported.push_back(row);
     is_reported = true;
-    // A hung collective within a host is a problem of a GPU or a driver, and often ends by itself.
+    // A hung collective within a host is caused by a GPU or a driver, and often ends by itself.
     const bool is_within_host = one->kind == hang::Kind::NetworkStall && facts.world() != nullptr &&
                                 facts.world()->nodes() == 1;
     Finding& finding =

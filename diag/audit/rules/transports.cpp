@@ -12,16 +12,16 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
-/// A process prints many lines in a row.
+/// Appends a number unless it is the last one, because a process prints many lines in a row.
 void push_new(std::vector<std::uint32_t>& numbers, std::uint32_t number) {
   if (numbers.empty() || numbers.back() != number) numbers.push_back(number);
 }
 
-/// Returns whether all ranks were seen, and each has finished its start: then all their connections are known.
+/// Returns whether all ranks were seen and each has finished its startup, so that all their connections are known.
 /// Communicators of one size that no id distinguishes may have each other's ranks.
 bool is_whole(const JobFacts& facts, const CommFacts& comm) {
   const bool is_doubtful =
@@ -116,7 +116,7 @@ SocketUse socket_use(const JobFacts& facts) {
       if (member != nullptr) push_new(use.processes, member->process);
     }
     if (has_links) continue;
-    // Connections may come only with the first collective: then the choice of the network is the evidence.
+    // Connections may be made only at the first collective: then the choice of the network is the evidence.
     for (const Member& member : comm.members) {
       const bool is_chosen =
           member.network < facts.nets.size() && is_socket(facts.nets[member.network]);
@@ -382,7 +382,7 @@ bool is_without_gpus(const JobFacts& facts) {
     return (member.is_started || member.is_complete) && member.cuda_device < 0 &&
            member.nvml_device < 0 && member.bus_id < 0;
   };
-  // Ringside's own engine moves host memory, and prints its own name where NCCL prints CUDA's.
+  // ringside's engine moves host memory, and prints its own name where NCCL prints CUDA's.
   const bool is_of_hosts =
       !facts.versions.empty() &&
       std::all_of(facts.versions.begin(), facts.versions.end(),

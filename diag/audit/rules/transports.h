@@ -15,8 +15,8 @@ namespace ringside::audit {
 struct NetEdges {
   std::uint64_t plain_sends = 0, plain_receives = 0;
   std::uint64_t gdr_sends = 0, gdr_receives = 0;
-  std::vector<std::uint32_t> plain_processes =
-      {};  ///< processes with only plain connections; sorted
+  /// Processes with only plain connections; sorted
+  std::vector<std::uint32_t> plain_processes = {};
 
   [[nodiscard]] std::uint64_t plain() const { return plain_sends + plain_receives; }
   [[nodiscard]] std::uint64_t all() const { return plain() + gdr_sends + gdr_receives; }

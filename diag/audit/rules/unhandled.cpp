@@ -8,7 +8,7 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
@@ -20,9 +20,9 @@ bool is_quoted_anywhere(const Place& place, Findings& findings) {
   });
 }
 
-/// Returns whether the catalogue calls it fatal or degraded; other lines of a plugin, which it only collects, by their
-/// words.
-bool is_grave(const KeptMessage& message) {
+/// Returns whether the catalogue calls the message fatal or degraded; for other lines of a plugin, which are only
+/// collected, whether their words say so.
+bool is_severe(const KeptMessage& message) {
   const MessageFacts known = facts_of(message.record().as<Message>().id);
   if (known.weight == 'F' || known.weight == 'D') return true;
   if (known.weight == 'N') return false;
@@ -31,7 +31,7 @@ bool is_grave(const KeptMessage& message) {
                        "fatal", "not supported", "missing", "too old"});
 }
 
-/// The program ended with an exception of the stack that no rule handles.
+/// Adds a finding if the program ended with an exception of the communication stack that no rule handles.
 void add_program_error(const JobFacts& facts, Findings& findings) {
   for (const PythonErrorFact& error : facts.python_errors) {
     const std::string words = lower_case(error.type + " " + error.text);
@@ -53,7 +53,7 @@ void add_program_error(const JobFacts& facts, Findings& findings) {
   }
 }
 
-/// `FasTrak` of `NET/FasTrak plugin initialization failed`; empty: a network of NCCL's own, or none.
+/// Returns `FasTrak` for `NET/FasTrak plugin initialization failed`; empty: a network of NCCL itself, or none.
 std::string plugin_named_in(std::string_view text) {
   constexpr std::string_view kKey = "NET/";
   const std::size_t at = text.find(kKey);
@@ -71,7 +71,7 @@ std::string text_behind_labels(std::string_view text) {
   return std::string(text.substr(0, 160));
 }
 
-/// If a network plugin (`NET/FasTrak ...`) states the reason, the finding is about that plugin.
+/// If the reason names a network plugin (`NET/FasTrak ...`), the finding is about that plugin.
 void say_if_plugin_fails(std::string_view reason, Finding& finding) {
   const std::string network = plugin_named_in(reason);
   if (network.empty()) return;
@@ -95,16 +95,16 @@ std::string text_of_warning(std::string_view line) {
   return std::string(line.substr(0, 160));
 }
 
-/// Warnings of the library that no finding quotes. `reason` gets the text of the first grave one, otherwise of the
-/// first: most are harmless, unless a call fails after them.
+/// Returns warnings of the library that no finding quotes. `reason` is set to the text of the first severe one,
+/// otherwise of the first: most are harmless, unless a call fails after them.
 Evidence unquoted_warnings(const JobFacts& facts, Findings& findings, std::string& reason) {
   Evidence warnings;
-  bool has_grave = false;
+  bool has_severe = false;
   for (const KeptMessage* message : facts.messages.kept_lines()) {
     if (message->level() != Level::Warn || is_quoted_anywhere(message->place(), findings)) continue;
     if (warnings.empty()) reason = message->text();
-    if (!has_grave && is_grave(*message)) {
-      has_grave = true;
+    if (!has_severe && is_severe(*message)) {
+      has_severe = true;
       reason = message->text();
     }
     warnings.add(message->quoted());
@@ -114,13 +114,13 @@ Evidence unquoted_warnings(const JobFacts& facts, Findings& findings, std::strin
 
 }  // namespace
 
-/// Without a finding, a warning that this audit describes and that no rule handles would look like health.
+/// If a warning that this audit knows had no finding, the job would look healthy; so this adds one.
 void look_for_unhandled_warnings(const JobFacts& facts, Findings& findings) {
   const bool is_explained = findings.has_any(Severity::Warning);
   // After a completed start, calls fail when the job ends, which is harmless.
   const bool is_started = facts.has_started();
   if (is_explained || is_started) return;
-  // Evidence keeps some of many lines: a finding that quotes one covers all of its message.
+  // Evidence keeps only some of many lines: a finding that quotes one of them covers all lines of its message.
   std::set<MessageId> spoken;
   for (const KeptMessage* message : facts.messages.kept_lines()) {
     if (is_quoted_anywhere(message->place(), findings))
@@ -130,7 +130,7 @@ void look_for_unhandled_warnings(const JobFacts& facts, Findings& findings) {
   const KeptMessage* first = nullptr;
   std::vector<std::uint32_t> who;
   for (const KeptMessage* message : facts.messages.kept_lines()) {
-    const bool is_unhandled = message->level() == Level::Warn && is_grave(*message) &&
+    const bool is_unhandled = message->level() == Level::Warn && is_severe(*message) &&
                               !spoken.contains(message->record().as<Message>().id);
     if (!is_unhandled) continue;
     if (first == nullptr) first = message;
@@ -155,7 +155,7 @@ void look_for_unhandled_warnings(const JobFacts& facts, Findings& findings) {
 void look_for_unexplained_errors(const JobFacts& facts, Findings& findings) {
   const bool is_explained = findings.has_any(Severity::Error, {"truncated_table", "low_bandwidth"});
   if (is_explained) return;
-  // The text after `Last error:` is NCCL's last warning: the reason, in words that no rule knows.
+  // The text after `Last error:` is NCCL's last warning: the reason, in a wording that no rule knows.
   const PlainLines& last = facts.plain_of(PlainLine::LastError);
   if (!last.kept.empty()) {
     const std::string reason = text_behind_labels(last.kept.front().quoted.text);

@@ -6,7 +6,7 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 
@@ -19,7 +19,7 @@ void add_nothing_read(const JobFacts& facts, Findings& findings) {
   finding.fix = "NCCL_DEBUG=INFO   # and give audit the output of all ranks";
 }
 
-/// Doubts all findings if their words occur in any program and nothing shows that the program was of a job.
+/// Lowers all findings if their words occur in any program and nothing shows that the program belonged to a job.
 void doubt_all(const JobFacts& facts, Findings& findings) {
   for (Finding& finding : findings.all()) {
     finding.severity = Severity::Info;
@@ -31,9 +31,8 @@ void doubt_all(const JobFacts& facts, Findings& findings) {
 
 }  // namespace
 
-/// No finding about a line that was not understood would look like health. A warning of the library, or a text that
-/// reports trouble, may be the very answer; notes of a release that is newer than this audit seldom are, unless there
-/// are many of them.
+/// If a line that was not understood had no finding, the job would look healthy. A warning of the library, or a text
+/// that reports trouble, may be the answer; notes of a newer release seldom are, unless there are many.
 void look_for_unread_lines(const JobFacts& facts, Findings& findings) {
   if (!facts.is_of_job && facts.lines > 0) return doubt_all(facts, findings);
   const UnreadLines& unread = facts.unread;

@@ -10,7 +10,7 @@
 namespace ringside::audit {
 namespace {
 
-/// Returns whether it names places and files, and does not change how NCCL works.
+/// Returns whether the variable names places and files, and does not change how NCCL works.
 bool is_harmless(std::string_view name) {
   constexpr auto kNames = std::to_array<std::string_view>(
       {"NCCL_SOCKET_IFNAME", "NCCL_SOCKET_FAMILY", "NCCL_COMM_ID", "NCCL_HOSTID", "NCCL_DEBUG",
@@ -18,7 +18,7 @@ bool is_harmless(std::string_view name) {
   return std::ranges::find(kNames, name) != kNames.end();
 }
 
-/// Why a setting is costly.
+/// Why a setting is harmful.
 struct Harm {
   std::string_view why = {};  ///< empty: no known reason
   Forced forces = Forced::Nothing;
@@ -55,7 +55,7 @@ Harm harm_of(const Setting& setting, const JobFacts& facts) {
   return {};
 }
 
-/// Returns whether a variable whose value names things contains a quotation mark: no shell has read it.
+/// Returns whether a variable whose value is a list of names contains a quotation mark: no shell has interpreted it.
 bool is_quoted(const Setting& setting) {
   return contains_any(setting.name, {"NCCL_", "UCX_", "GLOO_"}) && has_quotes(setting);
 }

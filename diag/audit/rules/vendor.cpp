@@ -12,7 +12,8 @@ struct Phrase {
   std::string_view nvidias, amds;
 };
 
-/// The question of one vendor's tool, and the other vendor's tool for it; longer phrases before phrases within them.
+/// Pairs of phrases: advice about one vendor's tool, and the other vendor's equivalent. Longer phrases precede the
+/// phrases that they contain.
 /// source  rocm-smi --help; ROCm's documentation of HIP_VISIBLE_DEVICES and AMD_SERIALIZE_KERNEL; RCCL
 ///         src/transport/net_ib.cc (memory_peers/amdkfd) and src/misc/rocmwrap.cc (NCCL_DMABUF_ENABLE)
 constexpr Phrase kPhrases[] = {
@@ -34,7 +35,7 @@ constexpr Phrase kPhrases[] = {
     {"--gpus all", "--device=/dev/kfd --device=/dev/dri"},
 };
 
-/// Advice that lists several fabrics, without those that the job does not have.
+/// Advice that lists several fabrics is shortened to those that the job has.
 constexpr Phrase kSlingshot{"on Slingshot FI_CXI_*, ", ""};
 
 void replace_all(std::string& text, const Phrase& phrase) {

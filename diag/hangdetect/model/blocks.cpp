@@ -21,7 +21,7 @@ int peer_of(const Job& job, int rank, int group, const Call& call) {
 
 bool is_send(const Job& job, const Call& call) { return job.signature(call).op == Op::Send; }
 
-/// Returns whether the counts of transfers between the two are whole.
+/// Returns whether all transfers between the two ranks are recorded.
 bool are_whole(const Job& job, int rank, int peer) {
   const auto is_from_first = [&](int one) {
     const std::vector<Call>& calls = job.rank(one).dump->calls;
@@ -41,7 +41,7 @@ bool lacks_partner(const Job& job, int rank, int group, const Call& call, int pe
     return is_send(job, other) != is_send(job, call) && peer_of(job, peer, group, other) == rank;
   };
   if (job.group(group).members.size() == 2) {
-    // In a pair both sides count the same transfers.
+    // In a group of two, both sides count the same transfers.
     for (const std::uint32_t index : theirs->transfers) {
       if (calls[index].sequence == call.sequence) return !is_other_half(calls[index]);
     }
@@ -69,8 +69,8 @@ std::optional<Block> block_at(const Job& job, int rank, std::size_t i) {
   return block;
 }
 
-/// Returns whether the rank's retired call cannot have ended well: a member that it needs has not entered it. (Or
-/// that member's dump is older than it: progress_of() looks into that.)
+/// Returns whether the rank's retired call cannot have ended well, because a member that it needs has not entered it.
+/// (That member's dump may also be older: progress_of() checks this.)
 bool cannot_have_ended(const Job& job, int group, const Call& call) {
   if (call.state != CallState::Retired || call.is_p2p) return false;
   if (!needs_everybody(job.signature(call).op)) return false;
@@ -89,7 +89,7 @@ std::optional<std::size_t> newest_call(const RankView& view) {
   return last - 1;
 }
 
-/// Among calls that are recorded when they are issued: the first that a member has not entered.
+/// Returns the first call that a member has not entered, among calls that are recorded when they are issued.
 std::optional<std::size_t> first_unmet(const Job& job, int rank) {
   const RankView& view = job.rank(rank);
   const std::vector<Call>& calls = view.dump->calls;
@@ -113,8 +113,8 @@ std::optional<std::size_t> first_unmet(const Job& job, int rank) {
   return first;
 }
 
-/// After an error everything is retired. Where others failed, a rank that made its last call together
-/// with one that left no dump has most likely failed in it too.
+/// After an error, everything is retired. If other ranks failed, a rank whose last call includes a rank without a dump
+/// has most likely failed in that call too.
 std::optional<Block> block_with_unseen(const Job& job, int rank) {
   const RankView& view = job.rank(rank);
   if (view.dump == nullptr || view.is_from_log) return std::nullopt;
@@ -137,8 +137,8 @@ std::optional<Block> block_of(const Job& job, int rank) {
     if (view.group_of_call[i] >= 0 && calls[i].is_pending()) return block_at(job, rank, i);
   }
   if (const auto unmet = first_unmet(job, rank)) return block_at(job, rank, *unmet);
-  // Nothing is pending. A hook retires a send or receive when the call is made: the last one may still
-  // wait for its other half.
+  // Nothing is pending. A hook retires a send or receive when the call is made, so the last one may still wait for its
+  // other half.
   const auto last = newest_call(view);
   if (!last) return std::nullopt;
   const Call& newest = calls[*last];
@@ -168,7 +168,7 @@ Front front_at(const Job& job, int group, std::uint32_t sequence) {
   return front;
 }
 
-/// Members that have made the call but are blocked in an older call of another group.
+/// Adds members that have made the call but are blocked in an older call of another group.
 void add_held(const Job& job, const WaitState& wait_state, const Front& front,
               std::vector<int>& held) {
   for (const int member : front.entered) {
@@ -181,16 +181,16 @@ void add_held(const Job& job, const WaitState& wait_state, const Front& front,
   }
 }
 
-/// One send or receive.
+/// One half of a transfer: a send or a receive.
 struct Half {
-  std::uint32_t call = 0;  ///< of the rank's
+  std::uint32_t call = 0;  ///< index among the rank's calls
   int group = -1;
   int peer = -1;
   bool is_send = false;
 };
 
-/// The transfers that the rank is blocked in: one, or all of a coalesced set (batch_isend_irecv), whose members share
-/// a number and run together.
+/// Returns the transfers in which the rank is blocked: one, or all of a coalesced set (batch_isend_irecv), whose
+/// members have one number and run together.
 std::vector<Half> halves_at(const Job& job, int rank, const Block& block) {
   const std::vector<Call>& calls = job.rank(rank).dump->calls;
   std::vector<Half> halves;
@@ -208,9 +208,9 @@ std::vector<Half> halves_at(const Job& job, int rank, const Block& block) {
   return halves;
 }
 
-/// The peer's half of a transfer where both sides number their transfers alike, as ranks that all send round a ring
-/// do. Recorders that have lost the beginning show no more.
-/// returns  null where the numbers differ, or the half was not made
+/// Returns the peer's half of a transfer if both sides number their transfers alike, as in a ring of sends. Recorders
+/// that have lost the beginning show no more than that.
+/// returns  null if the numbers differ, or the half was not made
 const Call* other_half_by_number(const Job& job, int rank, const Half& half) {
   constexpr int kAlike = 3;
   const GroupCalls* theirs = job.calls(half.peer, half.group);
@@ -246,7 +246,7 @@ bool has_ended(const Job& job, int rank, const Half& half) {
   return other != nullptr && !other->is_pending();
 }
 
-/// A receive takes what is sent with its tag.
+/// A receive matches a send with the same tag.
 bool do_tags_fit(const Job& job, int rank, const Half& half, const Half& other) {
   const auto tag_of = [&](int whose, const Half& one) {
     return job.signature(job.rank(whose).dump->calls[one.call]).tag;

@@ -14,12 +14,12 @@ struct Block {
   int group = -1;              ///< index of Job::groups()
   std::uint32_t sequence = 0;  ///< number of the call in the group
   bool is_p2p = false;
-  bool is_guess =
-      false;  ///< no record shows the call as pending; it is the last call before an error
+  /// No record shows the call as pending; it is the last call before an error
+  bool is_guess = false;
   std::uint32_t call = 0;  ///< index into the rank's calls
-  int peer =
-      -1;  ///< global rank of a send's or receive's peer, -1: unknown. For a coalesced set: a peer
-           ///< that has not made its half, if there is one
+  /// Global rank of a send's or receive's peer, -1: unknown. For a coalesced set: a peer that has not made its half,
+  /// if there is one
+  int peer = -1;
 };
 
 /// A collective in which ranks of a group are blocked, and the state of the other members.
@@ -27,8 +27,8 @@ struct Front {
   int group = -1;
   std::uint32_t sequence = 0;
   std::vector<int> waiting;  ///< ranks that are blocked in the call
-  std::vector<int>
-      entered;  ///< ranks that made the call: it waits, has ended, or is queued behind another one
+  /// Ranks that made the call: it waits, has ended, or is queued behind another one
+  std::vector<int> entered;
   std::vector<int> absent;  ///< ranks whose dump shows that they have not made the call
   std::vector<int> unseen;  ///< members without a dump
 };
@@ -38,8 +38,8 @@ struct WaitState {
   std::vector<std::optional<Block>> blocks;  ///< by rank; nothing: not blocked
   std::vector<Front> fronts;            ///< collectives only, in order of their first call's time
   std::vector<std::vector<int>> waits;  ///< by rank: the ranks that it waits for, ascending
-  std::vector<std::vector<int>>
-      may_wait;  ///< by rank: members without a dump, if members with a dump are absent too
+  /// By rank: members without a dump, if members with a dump are absent too
+  std::vector<std::vector<int>> may_wait;
 
   /// Returns the front in which the rank waits, or nullptr.
   [[nodiscard]] const Front* front_of(int rank) const;

@@ -9,7 +9,7 @@ namespace {
 
 bool is_plausible(const GroupConfig& config, int rank) {
   if (config.name.empty() || config.ranks.empty()) return false;
-  // Gloo's recorder writes group-local numbers where a group was not registered: the rank is not in it.
+  // Gloo's recorder writes group-local numbers if a group was not registered: then the rank is not in it.
   return std::all_of(config.ranks.begin(), config.ranks.end(),
                      [](int member) { return member >= 0 && member < kMostRanks; }) &&
          std::find(config.ranks.begin(), config.ranks.end(), rank) != config.ranks.end();
@@ -94,7 +94,8 @@ int Job::group_number(const std::string& name, const std::string& description, i
     }
     return known;
   }
-  // Groups of all ranks: with an implausible number of them, the later ones hold only ranks seen calling in them.
+  // Groups of all ranks. If there are implausibly many, the later ones contain only ranks that were seen calling in
+  // them.
   constexpr int kMostDefaults = 8;
   const bool is_default = (description == "default_pg" || (name == "0" && description.empty())) &&
                           default_groups_++ < kMostDefaults;
@@ -113,11 +114,12 @@ void Job::sort_calls(int r) {
   if (view.dump == nullptr) return;
   const std::vector<Call>& calls = view.dump->calls;
   view.group_of_call.assign(calls.size(), -1);
-  std::unordered_map<std::uint32_t, std::size_t> place;  // recorded group -> place in view.groups
+  std::unordered_map<std::uint32_t, std::size_t> place;  // [recorded group]: index in view.groups
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const Call& call = calls[i];
     const GroupName& name = names_.group(call.group);
-    // Without a name, as the wrappers of TORCH_DISTRIBUTED_DEBUG=DETAIL record, sequences are mixed.
+    // Without a name, as recorded by the wrappers of TORCH_DISTRIBUTED_DEBUG=DETAIL, sequences of several groups are
+    // mixed.
     if (name.name.empty()) continue;
     const auto [found, is_new] = place.try_emplace(call.group, view.groups.size());
     if (is_new) {
@@ -135,8 +137,8 @@ void Job::sort_calls(int r) {
       continue;
     }
     if (!mine.collectives.empty() && calls[mine.collectives.back()].sequence == call.sequence) {
-      // A hook that runs with the native recorder keeps every call twice: the native entry knows when it ended. Calls
-      // of one coalesced set share a number too: the first represents the set.
+      // A hook that runs with the native recorder stores every call twice; the native entry has the end. Calls of one
+      // coalesced set also have one number: the first represents the set.
       if (signature(calls[mine.collectives.back()]).backend == "c10d" &&
           signature(call).backend != "c10d") {
         view.group_of_call[mine.collectives.back()] = -1;
@@ -148,7 +150,7 @@ void Job::sort_calls(int r) {
     }
     mine.collectives.push_back(index);
   }
-  // Watchdog lines come in the order in which their threads woke up, and find() looks by number.
+  // Watchdog lines are in the order in which their threads woke up, and find() searches by number.
   for (GroupCalls& mine : view.groups) {
     std::stable_sort(
         mine.collectives.begin(), mine.collectives.end(),
@@ -179,7 +181,7 @@ std::int64_t Job::entered(int r, int group) const {
   if (mine == nullptr || mine->collectives.empty()) return -1;
   const Call& newest = rank(r).dump->calls[mine->collectives.back()];
   std::int64_t most = newest.sequence;
-  // A log names the call that timed out and, apart, how far the rank had enqueued.
+  // A log names the call that timed out and, separately, the last call that the rank had enqueued.
   if (rank(r).is_from_log) {
     for (const std::uint32_t index : mine->collectives) {
       for (const GroupStatus& status : rank(r).dump->statuses) {

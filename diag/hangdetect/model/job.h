@@ -41,8 +41,8 @@ struct RankView {
   bool is_from_log = false;  ///< made from log lines or ncclras: only the newest calls are known
   bool has_moved = false;    ///< a second dump of the rank has newer calls
   std::vector<GroupCalls> groups;
-  std::vector<int>
-      group_of_call;  ///< by call of the dump: its group; -1: the call cannot be matched
+  /// By call of the dump: its group; -1: the call cannot be matched
+  std::vector<int> group_of_call;
   RankNotes notes;
 };
 

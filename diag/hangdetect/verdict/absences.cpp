@@ -16,7 +16,7 @@ bool holds(const std::vector<int>& ranks, int rank) {
   return std::binary_search(ranks.begin(), ranks.end(), rank);
 }
 
-/// Ranks whose chain of waiting ends at one of `heads`.
+/// Returns the ranks whose chain of waits ends at one of `heads`.
 std::vector<int> waiters_of(const WaitState& wait_state, const std::vector<int>& heads) {
   std::vector<int> found;
   for (std::size_t r = 0; r < wait_state.waits.size(); ++r) {
@@ -28,7 +28,7 @@ std::vector<int> waiters_of(const WaitState& wait_state, const std::vector<int>&
   return found;
 }
 
-/// The first front that one of the heads is missing from.
+/// Returns the first front from which one of the heads is missing.
 const Front* front_without(const WaitState& wait_state, const std::vector<int>& heads) {
   for (const Front& front : wait_state.fronts) {
     for (const int head : heads) {
@@ -38,12 +38,12 @@ const Front* front_without(const WaitState& wait_state, const std::vector<int>& 
   return nullptr;
 }
 
-/// How late the head is, compared with its own pace: the newest time in any dump less the head's last call, over its
-/// longest usual pause.
+/// How late the head is, compared with its own pace: (newest time in any dump - the head's last call) / its longest
+/// usual pause.
 struct Lateness {
   double late_s = 0;
   double pause_s = 0;
-  bool is_pace_known = false;  ///< there are enough calls
+  bool is_pace_known = false;  ///< whether there are enough calls to know the pace
 };
 
 Lateness lateness_of(const Job& job, const Front& front, int head) {
@@ -130,7 +130,7 @@ bool is_lonely(const Scene& scene, const Front& front, const std::vector<int>& h
   return are_others_at_one_place(scene, front.waiting.front());
 }
 
-/// `rank` alone waits in its call; `heads` are the ranks that it waits for.
+/// Explains that only `rank` waits in its call; `heads` are the ranks that it waits for.
 Explanation went_ahead(const Scene& scene, int rank, const std::vector<int>& heads) {
   Explanation out;
   out.kind = Kind::DivergedControlFlow;
@@ -178,7 +178,7 @@ Explanation absent(const Scene& scene, const Front& front, const std::vector<int
   return out;
 }
 
-/// The first rank that is in a send or receive with one of the heads.
+/// Returns the first rank that is in a send or receive with one of the heads.
 int transfer_with(const WaitState& wait_state, const std::vector<int>& heads) {
   for (std::size_t r = 0; r < wait_state.blocks.size(); ++r) {
     const auto& block = wait_state.blocks[r];
@@ -187,7 +187,7 @@ int transfer_with(const WaitState& wait_state, const std::vector<int>& heads) {
   return -1;
 }
 
-/// No rank waits for the heads in a collective, but one does in a send or receive.
+/// Explains that a rank waits for the heads in a send or receive, and none does in a collective.
 Explanation owes_transfer(const Scene& scene, int waiter, const std::vector<int>& heads) {
   Explanation out;
   const auto& block = scene.block(waiter);
@@ -207,14 +207,14 @@ Explanation owes_transfer(const Scene& scene, int waiter, const std::vector<int>
 }
 
 /// Returns whether a rank's program logged after others had timed out, or logs long work: then it is busy elsewhere,
-/// and no part of its log with a time-out was cut off.
+/// and its log was not cut before a timeout.
 bool logs_meanwhile(const Scene& scene, int rank) {
   const RankNotes& notes = scene.job.rank(rank).notes;
   if (notes.last_line.text.empty() || notes.has_alarm || notes.has_exception) return false;
   return notes.last_line.is_late || shows_long_work(notes.last_line.text);
 }
 
-/// With logs alone: the few that do other things while the others time out.
+/// With logs alone: the few ranks that do other things while the others time out are the culprits.
 std::optional<Explanation> logging_meanwhile(const Scene& scene, const Front& front,
                                              const std::vector<int>& heads) {
   std::vector<int> busy;
@@ -222,7 +222,7 @@ std::optional<Explanation> logging_meanwhile(const Scene& scene, const Front& fr
     if (head < scene.job.world() && logs_meanwhile(scene, head)) busy.push_back(head);
   }
   const bool are_few = !busy.empty() && busy.size() * 2 <= front.waiting.size();
-  // Other ranks without a line may be absent as well.
+  // Other ranks without lines may be absent as well.
   if (!are_few || heads.size() > busy.size() * (scene.is_world_known ? 2 : 1)) return std::nullopt;
   Explanation out;
   out.kind = Kind::MissingRank;
@@ -236,7 +236,7 @@ std::optional<Explanation> logging_meanwhile(const Scene& scene, const Front& fr
   return out;
 }
 
-/// With logs alone: a missing log is not evidence against a rank.
+/// With logs alone: explains ranks without a log. A missing log is not evidence against a rank.
 Explanation silent(const Scene& scene, const Front& front, const std::vector<int>& heads) {
   Explanation out;
   out.features = {Feature::SilentRanks};
@@ -261,8 +261,8 @@ std::optional<Explanation> unseen_by_logs(const Scene& scene, const Front& front
   const Call* waited = scene.job.find(front.waiting.front(), front.group, front.sequence);
   const bool has_op = waited != nullptr && !scene.job.signature(*waited).name.empty();
   const Op op = has_op ? scene.job.signature(*waited).op : Op::Other;
-  // Receivers wait for the root. The root is rank 0 in nearly every program, though no line shows it. Where other
-  // ranks have no line either, their logs are cut.
+  // Receivers wait for the root, which is rank 0 in nearly every program, though no line shows it. If other ranks have
+  // no line either, their logs are cut.
   if (op == Op::Broadcast && heads == std::vector<int>{0} && front.waiting.size() > 1) {
     Explanation out;
     out.kind = Kind::MissingRank;
@@ -273,8 +273,8 @@ std::optional<Explanation> unseen_by_logs(const Scene& scene, const Front& front
     out.missing.push_back({Need::What::Stacks, {0}});
     return out;
   }
-  // A rank that has done its part of a broadcast goes on and logs nothing. So a few ranks that log are no evidence
-  // against ranks that do not; where no line states the number of ranks, no set of logging ranks is.
+  // A rank that has done its part of a broadcast continues and logs nothing. So ranks that log are no evidence against
+  // ranks that do not, unless a line states the number of ranks.
   if (has_op && !needs_everybody(op)) {
     Explanation out = silent(scene, front, heads);
     if (scene.spans_hosts()) {
@@ -317,9 +317,9 @@ Explanation without_dump(const Scene& scene, const Front& front, const std::vect
   return out;
 }
 
-/// Dumps show when a call was made, not when they were written: a rank that is no later than its usual pause may be
-/// about to arrive. NCCL's recorder writes when its watchdog has timed out; Gloo has no watchdog, and its dump is
-/// written on request.
+/// Returns whether most ranks are idle. Dumps show when a call was made, not when they were written: a rank that is no
+/// later than its usual pause may be about to arrive. NCCL's recorder writes when its watchdog has timed out; Gloo has
+/// no watchdog, and its dump is written on request.
 bool are_most_idle(const Scene& scene) {
   int idle = 0;
   int blocked = 0;
@@ -353,9 +353,9 @@ Coming coming_of(const Scene& scene, const Front& front, const std::vector<int>&
     return scene.job.rank(waiter).notes.has_failed || scene.job.rank(waiter).is_from_log;
   });
   if (has_failed) return Coming::IsLate;
-  // In a hang nearly all wait for a few. Where more are idle, their dumps are of another moment.
+  // In a hang nearly all ranks wait for a few. If more are idle, their dumps are of another moment.
   if (are_most_idle(scene) && !is_lonely(scene, front, heads)) return Coming::MayCome;
-  constexpr double kSkew = 0.05;  // seconds between the moments at which ranks write their dumps
+  constexpr double kSkew = 0.05;  // seconds between the dumps of different ranks
   Coming coming = Coming::IsLate;
   for (const int head : heads) {
     if (scene.job.rank(head).notes.has_exception) return Coming::IsLate;
@@ -376,7 +376,7 @@ Explanation on_its_way(const Scene& scene, const Front& front, const std::vector
   return out;
 }
 
-/// For each wait that only ranks without a dump can explain: the ranks that may be missing from the call. The
+/// Returns, for each wait that only ranks without a dump can explain, the ranks that may be missing from the call. The
 /// shortest list comes first: the other end of a transfer is one rank.
 std::vector<std::vector<int>> unexplained_waits(const Scene& scene) {
   std::vector<std::vector<int>> open;
@@ -394,8 +394,8 @@ std::vector<std::vector<int>> unexplained_waits(const Scene& scene) {
   return open;
 }
 
-/// The smallest set of ranks without a dump that explains every wait. Greedy: first the ranks that alone can explain
-/// a wait, then the one that is missing from most calls. Ranks that wait themselves explain nothing.
+/// Returns the smallest set of ranks without a dump that explains every wait. Greedy: first the ranks that alone can
+/// explain a wait, then the rank that is missing from most calls. Waiting ranks explain nothing.
 std::vector<int> fewest(const Scene& scene, std::vector<int> heads) {
   const auto is_waiting = [&](int rank) {
     return rank < scene.job.world() && scene.job.rank(rank).notes.is_waiting;
@@ -430,14 +430,14 @@ std::vector<int> fewest(const Scene& scene, std::vector<int> heads) {
     for (const auto& [rank, count] : counts) {
       if (count == most) best.push_back(rank);
     }
-    // Several explain as much, and nothing distinguishes them: name them all.
+    // Several ranks explain equally many waits, and nothing distinguishes them: names all.
     choose(best);
   }
   std::sort(chosen.begin(), chosen.end());
   return chosen.empty() ? heads : chosen;
 }
 
-/// Ranks with a dump that are not blocked, while others wait for them.
+/// Adds ranks with a dump that are not blocked, while others wait for them.
 void add_idle(const Scene& scene, const std::vector<int>& idle, Explanations& out) {
   if (idle.empty()) return;
   const Front* front = front_without(scene.wait_state, idle);
@@ -464,8 +464,8 @@ void add_idle(const Scene& scene, const std::vector<int>& idle, Explanations& ou
   out.push_back(std::move(away));
 }
 
-/// With logs alone: of ranks 0 to the highest that timed out, or of all ranks of the job, exactly one did not. That
-/// this rank exists is certain, as rank 0 does in every job; that its log is complete is not.
+/// With logs alone: exactly one of the ranks from 0 to the highest that timed out (or of all ranks of the job) did not
+/// time out. This rank certainly exists, as rank 0 does in every job; but its log may be incomplete.
 void add_only_silent(const Scene& scene, Explanations& out) {
   constexpr std::size_t kFewest = 3;
   if (scene.has_dumps) return;
@@ -478,7 +478,7 @@ void add_only_silent(const Scene& scene, Explanations& out) {
   if (static_cast<int>(gave_up.size()) + 1 != end) return;
   int silent = 0;
   while (gave_up.contains(silent)) ++silent;
-  // A rank that has done its part of a call with a root goes on, and does not time out.
+  // A rank that has done its part of a rooted call continues, and does not time out.
   const bool is_rooted = std::ranges::any_of(scene.wait_state.fronts, [&](const Front& front) {
     const Signature& call = scene.job.signature(scene.call_of(front.waiting.front()));
     return !call.name.empty() && !needs_everybody(call.op);

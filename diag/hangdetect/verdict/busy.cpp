@@ -18,8 +18,8 @@ using facts::Busy;
 using facts::Reporter;
 using BusyList = FactList<Busy>;
 
-/// Ranks that no time-out names, if they are few: of a job of known size all of them, otherwise the one that is
-/// missing among those that log.
+/// Returns the ranks that no timeout names, if they are few: for a job of known size all of them, otherwise the one
+/// that is missing among those that log.
 std::vector<int> few_silent(const Scene& scene) {
   std::vector<int> silent;
   const bool is_known = scene.logs.known_world > 0;
@@ -34,12 +34,13 @@ std::vector<int> few_silent(const Scene& scene) {
   return silent;
 }
 
-/// The stacks of processes that do not communicate. If several work, no single one is the culprit.
+/// Returns the stacks of processes that do not communicate. If several are busy, no single one is the culprit.
 std::vector<Busy> busy_stacks(const Scene& scene) {
   std::vector<Busy> found;
   for (const ProcessStack& stack : scene.logs.stacks) {
     if (is_waiting_for_ranks(stack.activity) || stack.count != 1) continue;
-    // Use it only if its rank or its work is known: a function of the program's own may wait for the GPU.
+    // A stack counts only if its rank or its work is known, because a function of the program may itself wait for the
+    // GPU.
     if (stack.ranks.empty() && stack.activity == Activity::Compute) continue;
     Busy one;
     if (!stack.ranks.empty()) one.subject.rank = stack.ranks.front();
@@ -52,7 +53,7 @@ std::vector<Busy> busy_stacks(const Scene& scene) {
   return found;
 }
 
-/// What a rank did while others timed out.
+/// Adds what a rank did while others timed out.
 void add_while_waiting(const Scene& scene, Explanations& out) {
   if (scene.logs.timeouts == 0) return;
   BusyList said = facts_where(scene.facts.busy, [](const Busy& one) {
@@ -60,7 +61,7 @@ void add_while_waiting(const Scene& scene, Explanations& out) {
   });
   const std::vector<Busy> stacks = busy_stacks(scene);
   for (const Busy& one : stacks) said.push_back(&one);
-  // A rank that timed out itself had reached the call; where all ranks timed out, no rank is left that was busy.
+  // A rank that timed out had reached the call. If all ranks timed out, no rank was busy.
   const bool have_all =
       scene.logs.known_world > 0 && scene.gave_up.size() >= std::size_t(scene.logs.known_world);
   std::erase_if(said, [&](const Busy* one) {
@@ -69,14 +70,14 @@ void add_while_waiting(const Scene& scene, Explanations& out) {
   if (said.empty()) return;
   std::vector<int> ranks = ranks_of(said);
   const bool is_of_kernel = said.front()->activity == Activity::FileSystem;
-  // Dumps show themselves which rank did not arrive.
+  // Dumps show which rank did not arrive.
   if (ranks.empty() && !scene.has_dumps) {
     ranks = few_silent(scene);
-    // In nearly all programs only the main process draws bars and writes checkpoints.
+    // In nearly all programs, only the main process draws progress bars and writes checkpoints.
     const bool is_main = !scene.gave_up.empty() && !scene.gave_up.contains(0) && !is_of_kernel;
     if (ranks.empty() && is_main) ranks = {0};
   }
-  // A rank that leaves the program, or has raised an error of its own, does not reach the call any more.
+  // A rank that leaves the program, or has raised an exception, no longer reaches the call.
   const bool has_raised = std::ranges::any_of(ranks, [&](int rank) {
     const auto notes = scene.logs.notes.find(rank);
     return notes != scene.logs.notes.end() && notes->second.has_exception;
@@ -123,7 +124,7 @@ void add_tools(const Scene& scene, Explanations& out) {
     if (one.is_local_rank || one.culprits.empty()) one.add(Feature::Doubtful);
     out.push_back(std::move(one));
   }
-  // A process that its watchdog ends shows only that the watchdog waited: most often for a call.
+  // If a watchdog ends its process, this shows only that it waited, usually for a call.
   const BusyList stuck = of(Reporter::Watchdog, [](const Busy&) { return true; });
   const std::vector<int> frozen = ranks_of(stuck);
   const bool says_where = std::ranges::any_of(stuck, [](const Busy* one) {
@@ -139,7 +140,7 @@ void add_tools(const Scene& scene, Explanations& out) {
   }
 }
 
-/// A rank whose own work takes much longer than the others', by a program's timers.
+/// Adds a rank whose own work takes much longer than that of the others, by a program's timers.
 void add_timers(const Scene& scene, Explanations& out) {
   const std::vector<int> slow = slow_ranks(scene.logs.timers);
   if (slow.empty()) return;

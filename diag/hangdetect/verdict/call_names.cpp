@@ -15,7 +15,8 @@ bool has_dumps(const Job& job) {
 }
 
 std::string fold_ranks(const std::vector<int>& ranks) {
-  constexpr std::size_t kFewest = 4;  // of ranks at one distance that are shorter so
+  // Smallest number of ranks at equal distances that are abbreviated.
+  constexpr std::size_t kFewest = 4;
   std::string text;
   for (std::size_t first = 0; first < ranks.size();) {
     std::size_t last = first;
@@ -63,7 +64,7 @@ Stack last_stack(const Job& job, int rank) {
 Evidence evidence_of(const Job& job, int rank, const Call& call, std::string text) {
   const RankDump& dump = *job.rank(rank).dump;
   const auto number = static_cast<std::int64_t>(call.record);
-  // Dumps made from lines count line numbers.
+  // In dumps made from log lines, the index is a line number.
   if (dump.version == "log") return {dump.path, -1, number, std::move(text)};
   return {dump.path, number, -1, std::move(text)};
 }

@@ -13,7 +13,7 @@ std::size_t index_of(const RankDump& dump, const Call* call) {
   return static_cast<std::size_t>(call - dump.calls.data());
 }
 
-/// One front, and what its members called there.
+/// One front, and the calls that its members made there.
 struct Meeting {
   const Scene& scene;
   const Front& front;
@@ -26,7 +26,7 @@ struct Meeting {
   }
 };
 
-/// How usual this side's call is for its ranks, by their earlier calls.
+/// Returns how usual this side's call is for its ranks, judged by their earlier calls.
 std::optional<double> usual_of(const Meeting& at, const Side& side) {
   std::optional<double> sum;
   for (const int rank : side.ranks) {
@@ -37,7 +37,7 @@ std::optional<double> usual_of(const Meeting& at, const Side& side) {
   return sum;
 }
 
-/// How often members of the group have made exactly this side's call before.
+/// Returns how often members of the group have made exactly this call before.
 int times_before(const Meeting& at, const Side& side) {
   int times = 0;
   for (const int rank : at.front.entered) {
@@ -51,8 +51,8 @@ int times_before(const Meeting& at, const Side& side) {
   return times;
 }
 
-/// Of two sides with as many ranks, the usual one; null where nothing shows it. Exact calls of the group distinguish
-/// sizes of an all-to-all, which habits treat as equal.
+/// Returns the usual one of two sides with equally many ranks; null if nothing shows it. Exact calls of the group
+/// distinguish sizes of an all-to-all, which habits treat as equal.
 const Side* usual_side(const Meeting& at, const std::vector<Side>& sides) {
   const double first = usual_of(at, sides[0]).value_or(0.5);
   const double second = usual_of(at, sides[1]).value_or(0.5);
@@ -67,8 +67,8 @@ const Side* usual_side(const Meeting& at, const std::vector<Side>& sides) {
   return nullptr;
 }
 
-/// Returns whether one side should have made a call that the other made: the next call of the many is the current call
-/// of the few (they skipped one), or the few repeat what the many have just done (one too many).
+/// Returns whether one side should have made the other side's call: the next call of the majority is the current call
+/// of the minority (they skipped one), or the minority repeats the majority's previous call (one too many).
 bool is_out_of_step(const Meeting& at, const Side& many, const Side& few) {
   const int rank = many.ranks.front();
   const GroupCalls* mine = at.scene.job.calls(rank, at.front.group);
@@ -78,8 +78,8 @@ bool is_out_of_step(const Meeting& at, const Side& many, const Side& few) {
   };
   const std::uint64_t due = likeness_of(at.scene.job.signature(*at.call(rank)));
   const std::uint64_t other = likeness_of(at.signature(few));
-  if (due == other) return false;  // their difference is not one of order
-  // In the group itself: is there such a call right before or after, in this round or in earlier ones?
+  if (due == other) return false;  // the calls do not differ in order
+  // Looks in the same group for such a call right before or after, in this round or in earlier ones.
   for (std::size_t i = 0; i < mine->collectives.size(); ++i) {
     if (likeness(i) != due) continue;
     if (i > 0 && likeness(i - 1) == other) return true;
@@ -88,9 +88,9 @@ bool is_out_of_step(const Meeting& at, const Side& many, const Side& few) {
   return false;
 }
 
-/// Returns whether two calls are swapped: the few make at the next number what the many make now, and now what the many
-/// make next, as far as the calls are known. The next call of the few must be known, since skipping a call looks the
-/// same without it.
+/// Returns whether two calls are swapped: the minority's next call is the majority's current one, and its current call
+/// is the majority's next, as far as the calls are known. The minority's next call must be known, because skipping a
+/// call looks the same without it.
 bool is_swapped(const Meeting& at, const Side& many, const Side& few) {
   const auto is_other = [&](const Call* call, const Side& other) {
     if (call == nullptr) return std::optional<bool>();
@@ -107,8 +107,8 @@ bool is_swapped(const Meeting& at, const Side& many, const Side& few) {
                           is_other(at.call(one_of_many, 1), few).value_or(true));
 }
 
-/// By log lines alone: one side reduces one number, a flag or a loss, and the other a bucket. These are two calls of
-/// the program, not one call with a wrong size.
+/// By log lines alone: one side reduces a single number, such as a flag or a loss, and the other a bucket. These are
+/// two calls of the program, not one call with a wrong size.
 bool are_other_calls(const Meeting& at, const Side& many, const Side& few) {
   if (!at.scene.job.rank(many.ranks.front()).is_from_log) return false;
   constexpr std::uint64_t kBucket = 1000;
@@ -121,7 +121,7 @@ Kind kind_of(const Meeting& at, const Side& many, const Side& few) {
   const Difference difference = difference_of(at.signature(many), at.signature(few));
   if (difference == Difference::Type) return Kind::DtypeMismatch;
   if (difference == Difference::Root) return Kind::RootMismatch;
-  // A size that no rank uses in a neighbouring call is a wrong size, not a call out of order.
+  // A size that no rank uses in a neighbouring call is a wrong size rather than a call out of order.
   if (is_out_of_step(at, many, few))
     return is_swapped(at, many, few) ? Kind::OrderMismatch : Kind::DivergedControlFlow;
   if (difference == Difference::Op) return Kind::OpMismatch;
@@ -158,7 +158,8 @@ std::optional<Explanation> mismatch_at(const Scene& scene, const Front& front, F
     out.places.insert(&side == few ? out.places.begin() : out.places.end(), std::move(place));
     out.evidence.push_back(evidence_of(scene.job, rank, *at.call(rank), text));
   }
-  // One against one gives no culprit, unless earlier calls show which call is usual, or both must change their order.
+  // With one rank on each side there is no culprit, unless earlier calls show which call is usual, or both ranks must
+  // change their order.
   const bool are_both = is_tie && out.kind == Kind::OrderMismatch && odd.size() == 2;
   const bool is_open = is_tie && usual == nullptr && !are_both;
   (is_open ? out.suspects : out.culprits) = std::move(odd);
@@ -168,8 +169,8 @@ std::optional<Explanation> mismatch_at(const Scene& scene, const Front& front, F
   }
   if (usual != nullptr) out.add(Feature::ByHabit);
   if (sides.size() > 2) out.add(Feature::ManySides);
-  // Ranks whose dump is lost may belong to the smaller side: that side stays the smaller one unless they could be a
-  // majority.
+  // Ranks whose dump is lost may belong to the smaller side: that side counts as the smaller one unless they could
+  // make it a majority.
   const std::size_t unseen = front.unseen.size();
   if (unseen > 0 && !is_tie && unseen + few->ranks.size() > many.ranks.size())
     out.add(Feature::CouldTurn);
@@ -186,12 +187,13 @@ void add_mismatches(const Scene& scene, Explanations& out) {
 
 void add_line_mismatches(const Scene& scene, Explanations& out) {
   const bool are_stated = scene.logs.lines_as_dumps.empty();
-  // Compared with each other, the lines need no dump to show their groups.
+  // Lines can be compared with each other without a dump that shows their groups.
   std::vector<RankDump> dumps = are_stated ? scene.logs.stated_calls : scene.logs.lines_as_dumps;
   if (dumps.size() < 2) return;
   for (RankDump& dump : dumps) dump.is_newest_lost = false;
   const Job lines(scene.job.names(), dumps, {}, scene.logs.world);
-  // They do not show what ended, so every call is compared: in each group the first in which members differ counts.
+  // Lines do not show what ended, so every call is compared: in each group the first call in which members differ
+  // counts.
   WaitState differences;
   for (std::size_t group = 0; group < lines.groups().size(); ++group) {
     if (auto front = first_difference(lines, static_cast<int>(group)))

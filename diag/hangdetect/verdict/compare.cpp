@@ -9,7 +9,7 @@
 namespace ringside::hang {
 namespace {
 
-/// The number of elements that all ranks must agree on; 0 if there is none.
+/// Returns the number of elements on which all ranks must agree; 0: none.
 std::uint64_t size_that_counts(const Signature& signature) {
   switch (signature.op) {
     case Op::AllToAll:
@@ -31,8 +31,8 @@ bool is_same_op(const Signature& a, const Signature& b) {
   return a.op != Op::Other || a.name == b.name;
 }
 
-/// The ratio of the sizes of a coalesced all-gather or reduce-scatter, of which watchdogs log only sums.
-/// returns  0: neither
+/// Returns the ratio of the sizes of a coalesced all-gather or reduce-scatter, of which watchdogs log only sums.
+/// returns  0: another operation
 std::uint64_t gather_factor(const Signature& signature) {
   const std::uint64_t few = std::min(signature.input_count, signature.output_count);
   const std::uint64_t many = std::max(signature.input_count, signature.output_count);
@@ -40,7 +40,8 @@ std::uint64_t gather_factor(const Signature& signature) {
   return is_gather ? many / few : 0;
 }
 
-/// Returns whether types are compared: both sides must have them, and roots of a scatter keep none for their input.
+/// Returns whether types are compared: both sides must have them, and the non-root ranks of a scatter have none for
+/// their input.
 bool is_type_compared(const Signature& signature) {
   return !signature.types.empty() && signature.op != Op::Barrier && signature.op != Op::Gather &&
          signature.op != Op::Scatter && signature.op != Op::Coalesced;
@@ -69,7 +70,7 @@ std::uint64_t likeness_of(const Signature& signature) {
 
 namespace {
 
-/// Returns whether the members of the group gave equal sizes to this kind of call whenever all made it before: an
+/// Returns whether the members of the group used equal sizes in this kind of call whenever all made it before: an
 /// all-to-all may be uneven, but if it never was, unevenness is an error.
 bool was_always_even(const Job& job, const Front& front) {
   constexpr std::uint32_t kLooked = 24;
@@ -120,7 +121,7 @@ std::vector<Side> sides_of(const Job& job, const Front& front) {
       same->ranks.push_back(rank);
     }
   }
-  // A watchdog's line has no type: it fits sides that differ in nothing else, and counts for no side.
+  // A watchdog's line has no type: it matches sides that differ in nothing else, and counts for no side.
   for (const int rank : typeless) {
     const Call& call = *job.find(rank, front.group, front.sequence);
     const auto fits = [&](const Side& side) { return is_on(side, call); };
@@ -137,7 +138,7 @@ std::vector<Side> sides_of(const Job& job, const Front& front) {
 std::optional<Front> first_difference(const Job& job, int group) {
   const std::vector<int>& members = job.group(group).members;
   std::uint32_t first = 1;
-  std::set<std::uint32_t> sequences;  // that a program prints may be far apart
+  std::set<std::uint32_t> sequences;  // sequence numbers that a program prints may differ by much
   std::vector<int> callers;
   for (const int rank : members) {
     const GroupCalls* mine = rank < job.world() ? job.calls(rank, group) : nullptr;

@@ -18,7 +18,7 @@ std::string text_of(const ConnectionProgress& one) {
                      one.receiver, one.channel, one.sent, one.received);
 }
 
-/// The oldest call in which any rank is blocked.
+/// Returns the oldest call in which any rank is blocked.
 std::string first_call(const Scene& scene) {
   const std::vector<Front>& fronts = scene.wait_state.fronts;
   if (!fronts.empty()) {
@@ -86,7 +86,7 @@ void add_connections(const Scene& scene, Explanations& out) {
   Explanation one;
   one.call = first_call(scene);
   const std::vector<ConnectionProgress> stalled = stalled_connections(scene.connections);
-  // A trace lacks up to 250 ms of its rank, so it shows lost data only where every rank has entered the call.
+  // A trace lacks up to 250 ms of its rank, so it shows lost data only if every rank has entered the call.
   const bool have_all_entered = std::ranges::all_of(
       scene.wait_state.fronts, [](const Front& front) { return front.absent.empty(); });
   if (!scene.has_both_ends && !have_all_entered) return;
@@ -109,12 +109,12 @@ void add_connections(const Scene& scene, Explanations& out) {
     return;
   }
   if (!scene.has_both_ends) return;
-  // Where ranks made different calls, which of them wait for data follows from the calls.
+  // If ranks made different calls, those calls determine which of them wait for data.
   const bool do_calls_differ = std::ranges::any_of(out, [](const Explanation& other) {
     return other.ground() == Feature::CallsDiffer || other.ground() == Feature::EndsDiffer;
   });
   if (do_calls_differ) return;
-  // If several wait for no data, each of them may have done its part.
+  // If several ranks wait for no data, each of them may have done its part.
   const std::vector<int> idle = unblocked_in_call(scene);
   if (idle.size() != 1) return;
   one.kind = Kind::DeadRank;

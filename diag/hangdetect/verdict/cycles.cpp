@@ -9,7 +9,8 @@
 namespace ringside::hang {
 namespace {
 
-/// How unusual the least usual of the rank's newest calls is: from shortly before the call in which it is blocked.
+/// Returns the probability of the least usual of the rank's newest calls, starting shortly before the call in which it
+/// is blocked.
 std::optional<double> least_usual(const Scene& scene, int rank, std::size_t block) {
   constexpr std::size_t kBefore = 32;
   constexpr std::size_t kBehind = 4;
@@ -27,7 +28,7 @@ std::optional<double> least_usual(const Scene& scene, int rank, std::size_t bloc
   return least;
 }
 
-/// The ranks that made a call which no other rank makes after the same calls, if they are clearly unusual.
+/// Returns the ranks whose call no other rank makes after the same calls, if those calls are clearly unusual.
 std::vector<int> unusual(const Scene& scene, const std::vector<int>& ranks) {
   std::vector<int> odd;
   std::size_t usual = 0;
@@ -46,8 +47,8 @@ std::vector<int> unusual(const Scene& scene, const std::vector<int>& ranks) {
   return usual > 0 ? odd : std::vector<int>{};
 }
 
-/// Of two ranks that wait for each other, the one that sends a transfer of a later tag than the other waits for,
-/// after it has sent earlier ones and never that one.  returns  -1: neither
+/// Of two ranks that wait for each other, returns the one that sends a transfer with a later tag than the other waits
+/// for, after sending earlier ones and never that one.  returns  -1: neither
 int passed_over(const Scene& scene, const std::vector<int>& two) {
   if (two.size() != 2) return -1;
   for (const bool is_first : {true, false}) {
@@ -80,8 +81,8 @@ Explanation cycle_of(const Scene& scene, const WaitCycle& cycle) {
   const std::vector<int> odd = unusual(scene, is_one ? cycle.ranks : suspects);
   const bool has_transfer = std::ranges::any_of(
       cycle.shortest, [&](int rank) { return scene.block(rank) && scene.block(rank)->is_p2p; });
-  // All ranks of a ring send, or all receive: no half is met, and each would be if one rank began with the other
-  // half.
+  // All ranks of a ring send, or all receive: no half is matched, and every half would be if one rank began with the
+  // other half.
   const auto is_of = [&](int rank, Op op) {
     return scene.block(rank) && scene.job.signature(scene.call_of(rank)).op == op;
   };
@@ -96,7 +97,7 @@ Explanation cycle_of(const Scene& scene, const WaitCycle& cycle) {
     return scene.is_unseen(rank) || scene.job.rank(rank).is_from_log;
   });
   // One rank is in a transfer, and the others wait for it in a collective with more ranks: it makes a transfer too
-  // many. Dumps also have earlier calls, which distinguish a rank that breaks every cycle or makes an unusual call.
+  // many. Dumps also contain earlier calls, which identify a rank that breaks every cycle or makes an unusual call.
   std::vector<int> in_transfer;
   std::size_t together = 0;
   for (const int rank : cycle.shortest) {
@@ -138,8 +139,8 @@ Explanation cycle_of(const Scene& scene, const WaitCycle& cycle) {
   return out;
 }
 
-/// In the end all wait for ranks in transfers whose other end is unknown: a log's line of a send or receive has no
-/// peer.
+/// All chains of waits end at ranks in transfers whose other end is unknown, because a log's line of a send or receive
+/// contains no peer.
 std::optional<Explanation> lone_transfers(const Scene& scene) {
   std::vector<int> blocked;
   for (int r = 0; r < scene.job.world(); ++r) {
@@ -152,12 +153,13 @@ std::optional<Explanation> lone_transfers(const Scene& scene) {
     if (!block || !block->is_p2p || block->peer >= 0) return std::nullopt;
     ends.push_back(head);
   }
-  constexpr std::size_t kMost = 4;  // more ends than two transfers have are no pair that disagrees
+  // More than the ends of two transfers cannot be a pair that disagrees.
+  constexpr std::size_t kMost = 4;
   if (ends.empty() || ends.size() > kMost) return std::nullopt;
   Explanation out;
   out.kind = Kind::P2pUnmatched;
   out.features = {Feature::LoneTransfer};
-  // A rank that waits alone is the one that another rank left waiting.
+  // If one rank waits alone, it is the one that the other rank left waiting.
   if (blocked.size() > 1) out.culprits = ends;
   if (blocked.size() > 1) out.add(Feature::FewOfMany);
   out.waiting = ends;

@@ -18,7 +18,8 @@ bool is_memory(DeathCause cause) {
   return cause == DeathCause::HostMemory || cause == DeathCause::GpuMemory;
 }
 
-/// The watchdog's own abort, and signals that a launcher sends to the other processes, follow from an earlier end.
+/// Returns whether the end follows from an earlier one: the watchdog's own abort, or a signal that a launcher sends to
+/// the other processes.
 bool is_victim(const Died& one) {
   constexpr std::int64_t kHangup = 1, kInterrupt = 2, kAbort = 6, kTerminate = 15;
   return one.is_consequence ||
@@ -26,8 +27,8 @@ bool is_victim(const Died& one) {
                                               one.code == kAbort || one.code == kTerminate));
 }
 
-/// Ends that launchers, schedulers, kernels and crash handlers report: no exceptions, no faults of a GPU, no reports
-/// of peers or tools.
+/// Returns whether a launcher, scheduler, kernel or crash handler reports the end; false for exceptions, GPU faults,
+/// and reports of peers or tools.
 bool is_end(const Died& one) {
   const bool is_other = one.cause == DeathCause::Exception || one.cause == DeathCause::GpuFault ||
                         one.cause == DeathCause::GpuMemory || one.cause == DeathCause::Cancelled ||
@@ -38,7 +39,8 @@ bool is_end(const Died& one) {
   return !is_other && is_launcher && one.basis != Basis::Person && !one.is_presumed;
 }
 
-/// Of several processes that ended: whether this one ended with the first, by the same signal in the same second.
+/// Returns whether, among several processes that ended, this one ended together with the first: by the same signal in
+/// the same second.
 bool fell_with(const Died& first, const Died& other) {
   return first.cause == DeathCause::Signal && other.cause == first.cause &&
          other.code == first.code && first.time_us != 0 && other.time_us == first.time_us;
@@ -70,7 +72,7 @@ void describe(const Died& first, Explanation& out) {
 
 constexpr std::int64_t kKilled = 9;
 
-/// A process that was killed while the kernel or the container ran out of memory was killed for that.
+/// A process that was killed while the kernel or the container ran out of memory was killed for that reason.
 void add_memory(const Scene& scene, const Died& first, Explanation& out) {
   const bool may_be = first.cause == DeathCause::Unknown ||
                       (first.cause == DeathCause::Signal && first.code == kKilled);
@@ -86,7 +88,7 @@ void add_memory(const Scene& scene, const Died& first, Explanation& out) {
   }
 }
 
-/// The first process that a launcher reports to have ended by itself, and all that ended of the same cause.
+/// Adds the first process that a launcher reports to have ended by itself, and all that ended from the same cause.
 bool add_launched(const Scene& scene, Explanations& out) {
   const bool fewer_came = std::ranges::any_of(scene.facts.members, [](const facts::Member& one) {
     return one.count >= 0 && one.size > one.count;
@@ -96,8 +98,8 @@ bool add_launched(const Scene& scene, Explanations& out) {
     if (!is_end(one) || is_victim(one) || ranks.empty() || one.cause == DeathCause::NodeFailure)
       return false;
     if (one.cause != DeathCause::ExitCode && one.cause != DeathCause::Unknown) return true;
-    // A status of 1 of many ranks, or of one that waited, is an exception that the hang itself raised. So is that of
-    // rank 0, where torch's store runs: it alone waits there for all others.
+    // A status of 1 of many ranks, or of a rank that waited, is an exception that the hang itself raised. So is that
+    // of rank 0, where torch's store runs: only rank 0 waits there for all others.
     const bool has_waited = scene.gave_up.contains(ranks.front());
     return ranks.size() <= 2 && !has_waited && !(ranks.front() == 0 && fewer_came);
   });
@@ -106,7 +108,7 @@ bool add_launched(const Scene& scene, Explanations& out) {
   std::ranges::stable_partition(own, [](const Died* one) { return one->is_first; });
   const Died& first = *own.front();
   std::erase_if(own, [&](const Died* one) {
-    // One report may list several: hosts without memory, tasks without heartbeats, workers that ended.
+    // One report may list several ranks: hosts without memory, tasks without heartbeats, workers that ended.
     const bool is_alike =
         one->cause == first.cause &&
         (is_memory(first.cause) || (first.cause == DeathCause::Unknown && one->row == first.row));
@@ -122,7 +124,7 @@ bool add_launched(const Scene& scene, Explanations& out) {
   return true;
 }
 
-/// A launcher of one host knows only local ranks.
+/// Adds local ranks, because a launcher that runs on each host knows no other ranks.
 bool add_local(const Scene& scene, Explanations& out) {
   Deaths local = facts_where(scene.facts.deaths, [](const Died& one) {
     return is_end(one) && !is_victim(one) && one.subject.local_rank >= 0 && !one.subject.is_known();
@@ -139,13 +141,13 @@ bool add_local(const Scene& scene, Explanations& out) {
   return true;
 }
 
-/// A process died, and no source shows for sure which rank it was.
+/// Adds a death for which no source shows with certainty which rank it was.
 void add_unnamed(const Scene& scene, Explanations& out) {
   const Deaths some = facts_where(scene.facts.deaths, [](const Died& one) {
     const bool is_unnamed = ranks_of(one).empty() || one.cause == DeathCause::NodeFailure;
     return is_end(one) && !is_victim(one) && is_unnamed;
   });
-  // If the text is not about a job, the process can be any.
+  // If the text is not about a job, the process can be any program.
   if (some.empty() || !scene.logs.is_of_job) return;
   const Died& first = *some.front();
   if (first.cause == DeathCause::NodeFailure && !ranks_of(first).empty()) {
@@ -175,7 +177,7 @@ void add_gpu_faults(const Scene& scene, Explanations& out) {
     out.back().what = said.front()->reason;
     return;
   }
-  // Each GPU runs out of memory by itself; of several other faults the first can have caused the rest.
+  // Each GPU runs out of memory independently; of several other faults, the first can have caused the others.
   const bool are_full = std::ranges::all_of(
       said, [](const Died* one) { return one->cause == DeathCause::GpuMemory; });
   const auto named =
@@ -208,8 +210,8 @@ void add_exceptions(const Scene& scene, Explanations& out) {
   out.push_back(std::move(one));
 }
 
-/// The reported ranks, and ranks without a dump between two of them. Each rank is watched by its neighbours in the
-/// ring of ranks: where a host dies, only its first and last rank have a live neighbour that reports them.
+/// Returns the reported ranks, and ranks without a dump between two of them. Each rank is watched by its neighbours in
+/// the ring of ranks: if a host dies, only its first and last rank have a live neighbour that reports them.
 std::vector<int> with_unwatched(const Scene& scene, const std::vector<int>& dead) {
   if (!scene.has_dumps) return dead;
   std::vector<int> all = dead;
@@ -218,7 +220,7 @@ std::vector<int> with_unwatched(const Scene& scene, const std::vector<int>& dead
   const auto is_silent = [&](int rank) {
     return scene.is_unseen(rank) || scene.job.rank(rank).is_from_log;
   };
-  // The first rank reported in that direction, skipping ranks without a dump.
+  // Returns the first reported rank in that direction, skipping ranks without a dump.
   const auto end_of = [&](int rank, int step) {
     for (int hop = 0; hop < world && is_silent(rank); ++hop, rank = (rank + step + world) % world) {
       if (is_reported(rank)) return rank;
@@ -234,7 +236,7 @@ std::vector<int> with_unwatched(const Scene& scene, const std::vector<int>& dead
   return all;
 }
 
-/// Processes that other ranks report lost: by ringside's engine, whose ranks watch each other.
+/// Adds processes that other ranks report as lost; ranks of ringside's engine watch each other.
 void add_gone(const Scene& scene, Explanations& out) {
   const Deaths gone = facts_where(scene.facts.deaths,
                                   [](const Died& one) { return one.reporter == Reporter::Peers; });
@@ -242,7 +244,7 @@ void add_gone(const Scene& scene, Explanations& out) {
   if (ranks.empty()) return;
   ranks = with_unwatched(scene, ranks);
   if (have_reported(scene, ranks)) {
-    // Each side reports the other: a network partition, which add_links() has where a rank reports it.
+    // If both sides report each other, it is a network partition, which add_links() handles if a rank reports it.
     const bool is_reported = std::ranges::any_of(
         scene.facts.link_faults,
         [](const facts::LinkFault& one) { return one.state == facts::LinkState::Reset; });
@@ -255,7 +257,7 @@ void add_gone(const Scene& scene, Explanations& out) {
   out.back().add(Feature::AllReported);
 }
 
-/// Processes that ncclras, kubectl and ps report dead.
+/// Adds processes that ncclras, kubectl and ps report as dead.
 void add_reported(const Scene& scene, Explanations& out) {
   const auto add = [&](Feature ground, Kind kind, auto is_wanted) -> Explanation* {
     const Deaths some = facts_where(scene.facts.deaths, [&](const Died& one) {
@@ -272,7 +274,7 @@ void add_reported(const Scene& scene, Explanations& out) {
   const auto is_dead = [](const Died& one) {
     return one.reporter == Reporter::Ras && !one.is_presumed && one.cause == DeathCause::Unknown;
   };
-  // A launcher ends the other processes of a host whose first one died, and reports the first one alone.
+  // A launcher ends the other processes of a host whose first one died, and reports only the first.
   if (Explanation* one = add(Feature::DeathSeenByPeers, Kind::DeadRank, is_dead)) {
     std::vector<int> first;
     for (const Died& died : scene.facts.deaths) {

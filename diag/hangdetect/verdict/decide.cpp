@@ -30,7 +30,7 @@ std::set<int> ranks_that_gave_up(const LogFacts& logs) {
   return ranks;
 }
 
-/// The sort of evidence of a ground; two grounds of one sort see the same thing twice.
+/// The sort of evidence on which a ground is based; two grounds of one sort are based on the same observation.
 enum class Sort { Calls, Statements, Positions, Quiet };
 
 Sort sort_of(Feature ground) {
@@ -44,7 +44,7 @@ bool is_mismatch(Kind kind) {
          kind == Kind::OrderMismatch || kind == Kind::RootMismatch;
 }
 
-/// Relations between hypotheses that are evidence: one hypothesis supports or weakens another.
+/// Adds evidence that follows from relations between hypotheses: one hypothesis supports or weakens another.
 class Relations {
  public:
   Relations(const Scene& scene, Explanations& all) : scene_(scene), all_(all) {}
@@ -59,10 +59,10 @@ class Relations {
   }
 
  private:
-  /// Dumps on demand are taken at slightly different moments: ranks look absent or ahead that are not. Calls that do
+  /// Dumps on demand are written at slightly different moments, so some ranks only seem absent or ahead. Calls that do
   /// not match each other, and direct statements, keep their weight.
   void add_young_waits() {
-    // Three reports of ncclras with the same counts: nothing moves, however young the waits are.
+    // Three reports of ncclras with equal counts show that nothing moves, however young the waits are.
     const std::vector<RasReport>& reports = scene_.logs.reports;
     const bool is_still = reports.size() >= 3 && !has_moved(reports);
     const bool is_settled =
@@ -92,12 +92,12 @@ class Relations {
       const bool may_follow = one.kind == Kind::DeadRank || one.kind == Kind::MissingRank ||
                               one.kind == Kind::Straggler || one.kind == Kind::P2pUnmatched ||
                               one.kind == Kind::DeadlockCycle;
-      // A death that other ranks report is more certain than the data it left in flight.
+      // A death that other ranks report is more certain than the data that was lost with it.
       if (may_follow && one.ground() != Feature::DeathSeenByPeers) one.add(Feature::DataWasLost);
     }
   }
 
-  /// A lost dump explains any wait, and nothing contradicts it: calls that differ explain more.
+  /// A lost dump explains any wait, and nothing contradicts it; differing calls explain more.
   void add_seen_differences() {
     const bool has_difference = std::ranges::any_of(all_, [](const Explanation& one) {
       return (is_mismatch(one.kind) || one.kind == Kind::DivergedControlFlow) &&
@@ -112,7 +112,7 @@ class Relations {
     }
   }
 
-  /// A process of unknown rank died or was busy, and one rank never arrived: it is the same process.
+  /// If a process of unknown rank died or was busy, and one rank never arrived, that process is the rank.
   void add_unnamed_events() {
     Explanations joined;
     for (const Explanation& event : all_) {
@@ -138,7 +138,7 @@ class Relations {
     std::ranges::move(joined, std::back_inserter(all_));
   }
 
-  /// Calls differ with as many ranks on each side, and evidence of another sort names one of them.
+  /// If calls differ with equally many ranks on each side, evidence of another sort may name one of them.
   void add_singled_out() {
     for (Explanation& tie : all_) {
       if (!tie.has(Feature::Tie) || tie.suspects.empty()) continue;
@@ -152,7 +152,7 @@ class Relations {
     }
   }
 
-  /// Evidence of another sort for the same ranks. Dumps show that a rank is absent; only a log shows why.
+  /// Adds evidence of another sort for the same ranks. Dumps show that a rank is absent; only a log shows why.
   void add_agreements() {
     for (Explanation& one : all_) score(one);
     std::ranges::stable_sort(all_, [](const Explanation& a, const Explanation& b) {
@@ -207,7 +207,7 @@ class Relations {
   Explanations& all_;
 };
 
-/// Adds what the stacks show of the named ranks.
+/// Adds what the stacks show about the named ranks.
 void add_stacks_of(const LogFacts& logs, Explanation& best) {
   constexpr std::size_t kMost = 12;
   for (const ProcessStack& stack : logs.stacks) {
@@ -300,7 +300,7 @@ Verdict decide(const Job& job, const LogFacts& logs, const Connections& connecti
       std::ranges::any_of(all, [](const Explanation& one) { return !one.culprits.empty(); });
   if (!is_any_named) add_enqueued(scene, all);
   if (all.empty()) add_unexplained(scene, all);
-  // A report of trouble contradicts a job that only looks idle.
+  // A report of trouble contradicts that the job is only idle.
   const bool is_slow =
       std::ranges::any_of(all, [](const Explanation& one) { return one.kind == Kind::Straggler; });
   if (has_hypotheses) {
@@ -310,11 +310,11 @@ Verdict decide(const Job& job, const LogFacts& logs, const Connections& connecti
       if (sort_of(one.ground()) == Sort::Quiet && !is_sure) one.add(Feature::TroubleStated);
     }
   }
-  // Trouble that was reported before the job went on was temporary.
+  // Trouble that was reported before the job continued was temporary.
   const bool is_overcome = std::ranges::any_of(
       all, [](const Explanation& one) { return one.ground() == Feature::WentOn; });
   for (Explanation& one : all) {
-    // A job with a slow rank goes on, too.
+    // A job with a slow rank also continues.
     if (is_overcome && sort_of(one.ground()) != Sort::Quiet && one.kind != Kind::Straggler)
       one.add(Feature::Overcome);
   }

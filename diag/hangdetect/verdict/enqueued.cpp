@@ -10,8 +10,8 @@ namespace {
 
 using ByRank = std::map<int, const facts::Call*>;
 
-/// The newest line of each rank that shows how much it has enqueued, by group. A group's number belongs to one
-/// process, so only groups count in which each rank has the same number as in the job.
+/// Returns, by group, the newest line of each rank that shows how much it has enqueued. A group's number belongs to
+/// one process, so only groups count in which each rank has the same number as in the job.
 std::map<std::string, ByRank> positions_of(const facts::Facts& facts) {
   std::map<std::string, ByRank> groups;
   for (const facts::Call& one : facts.calls) {
@@ -24,7 +24,7 @@ std::map<std::string, ByRank> positions_of(const facts::Facts& facts) {
   return groups;
 }
 
-/// The number of the call in which most ranks wait; -1: none.
+/// Returns the number of the call in which most ranks wait; -1: none.
 std::int64_t pending_call(const ByRank& ranks) {
   std::map<std::int64_t, int> times;
   for (const auto& [rank, call] : ranks) {
@@ -53,8 +53,8 @@ void add_enqueued(const Scene& scene, Explanations& out) {
       one.count = pending - call->last_enqueued;
       one.evidence.push_back(evidence_of(call->source));
     }
-    constexpr std::size_t kFew =
-        3;  // for each rank that has not enqueued the call, so many must have
+    // So many ranks must have enqueued the call for each rank that has not.
+    constexpr std::size_t kFew = 3;
     if (one.culprits.empty() || one.others.size() < kFew * one.culprits.size()) continue;
     one.missing.push_back({Need::What::Stacks, one.culprits});
     out.push_back(std::move(one));

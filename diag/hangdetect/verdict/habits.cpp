@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::array<std::size_t, 5> kLengths = {8, 5, 3, 2, 1};
 constexpr std::size_t kTeachers = 64;
-constexpr std::size_t kTaught = 400;  ///< newest calls of each
+constexpr std::size_t kTaught = 400;  ///< newest calls of each rank that are used
 
-/// Hash of the last `length` of `roles`.
+/// Returns a hash of the last `length` roles.
 std::uint64_t context(const std::vector<std::uint64_t>& roles, std::size_t end,
                       std::size_t length) {
   std::uint64_t hash = length;
@@ -69,7 +69,7 @@ std::optional<double> Habits::usual(int rank, std::size_t index) const {
     const auto found = by_length_[k].find(context(before, before.size(), kLengths[k]));
     if (found == by_length_[k].end()) continue;
     const std::uint32_t own = is_teacher ? 1 : 0;
-    // With only one other occurrence, that one may be the very rank that this one is compared with.
+    // A single other occurrence may be that of the rank which is being compared.
     if (found->second.seen < own + 2) continue;
     const auto count = found->second.counts.find(mine);
     const std::uint32_t times = count == found->second.counts.end() ? own : count->second;

@@ -19,21 +19,21 @@ bool is_connection_end(const LinkFault& one) {
   return one.state == LinkState::Closed && (one.what == "peer" || one.what == "store");
 }
 
-/// `node-a, adapter mlx5_2: completion 12 (transport retries exhausted) from peer 10.1.0.2`
+/// Returns a text such as `node-a, adapter mlx5_2: completion 12 (transport retries exhausted) from peer 10.1.0.2`.
 std::string text_of(const LinkFault& one) {
   std::string text = one.subject.host.empty() ? "a host" : one.subject.host;
   if (!one.subject.device.empty()) text += ", adapter " + one.subject.device;
   const job::CompletionMeaning* meaning = job::meaning_of_completion(one.code);
   if (meaning == nullptr) return text + ": " + one.what;
   text += fmt::format(": completion {} ({})", one.code, meaning->name);
-  // The port after the address is the connection's own, and shows nothing.
+  // The port after the address belongs to this connection only, so it is omitted.
   if (!one.peer_host.empty())
     text += " from peer " + one.peer_host.substr(0, one.peer_host.find('<'));
   return text;
 }
 
-/// Returns whether the connection ended because the job was ended from outside. Within one file the order of lines
-/// shows it; between files no known clock does.
+/// Returns whether the connection ended because the job was ended from outside. Within one file, the order of lines
+/// shows this; different files have no common clock.
 bool follows_cancellation(const Scene& scene, const LinkFault& one) {
   return std::ranges::any_of(scene.facts.deaths, [&](const facts::Died& end) {
     return end.cause == facts::DeathCause::Cancelled &&
@@ -41,7 +41,7 @@ bool follows_cancellation(const Scene& scene, const LinkFault& one) {
   });
 }
 
-/// The program finished, and no rank timed out.
+/// Returns whether the program finished and no rank timed out.
 bool has_ended_well(const Scene& scene) {
   return scene.logs.run.has_ended && scene.logs.timeouts == 0 && scene.logs.run.waits == 0;
 }
@@ -80,21 +80,21 @@ void add_peer(const Scene& scene, Explanations& out) {
   if (gone.empty() && scene.logs.known_world == 2 && losers.size() == 1)
     gone = {1 - losers.front()};
   Explanation one = stated(Kind::DeadRank, Feature::PeerLost, peer, gone);
-  // The only other rank, or the one that the call names.
+  // The other rank of two, or the rank that the call names.
   if (!gone.empty()) one.add(Feature::AllReported);
   one.waiting = losers;
   one.missing.push_back({Need::What::ExitStatus, gone});
   out.push_back(std::move(one));
 }
 
-/// Failed transfers and ports, as the hosts that saw them report them.
+/// Adds failed transfers and ports, as reported by the hosts that noticed them.
 void add_failed(const Scene& scene, Explanations& out) {
   const bool has_timeouts = scene.logs.timeouts > 0;
   Links said = facts_where(scene.facts.link_faults, [&](const LinkFault& one) {
     if (is_connection_end(one) || one.state == LinkState::Unreachable ||
         one.state == LinkState::Slow || one.state == LinkState::Reset)
       return false;
-    // Ports go down and come back in jobs that run on, and queues are flushed at a normal end, too.
+    // Ports also go down and come back in jobs that continue, and queues are also flushed at a normal end.
     const bool is_event = one.state == LinkState::Flapped;
     const bool is_flush = one.state == LinkState::Closed && scene.logs.run.finished > 0;
     return has_timeouts || !(is_event || is_flush);
@@ -128,7 +128,7 @@ void add_failed(const Scene& scene, Explanations& out) {
   out.push_back(std::move(one));
 }
 
-/// One state of link faults as one hypothesis.
+/// Adds the link faults of one state as one hypothesis.
 void add_state(const Scene& scene, LinkState state, Feature ground, Need::What need,
                Explanations& out) {
   const Links some = facts_where(scene.facts.link_faults,
@@ -144,8 +144,8 @@ void add_state(const Scene& scene, LinkState state, Feature ground, Need::What n
 }  // namespace
 
 void add_links(const Scene& scene, Explanations& out) {
-  // With dumps, which show which ranks wait, the end of a connection is a consequence: all of them end at last. A
-  // rank that finished leaves, and the rank that holds the store leaves first: neither is evidence of a hang.
+  // If dumps show which ranks wait, the end of a connection is a consequence, because all connections end at last. A
+  // rank that finished leaves, and the rank with the store leaves first: neither is evidence of a hang.
   if (!scene.has_dumps && !has_ended_well(scene)) {
     add_store(scene, out);
     add_peer(scene, out);

@@ -9,15 +9,15 @@
 namespace ringside::hang {
 namespace {
 
-/// The lines of one file that state trouble and progress.
+/// The lines of one file that report trouble and progress.
 struct FileStory {
-  std::int64_t trouble = -1;              ///< the last line of trouble
-  const facts::Progress* last = nullptr;  ///< the last line of progress after the trouble
-  int lines_after = 0;                    ///< lines of progress after the trouble
+  std::int64_t trouble = -1;              ///< place of the last line of trouble
+  const facts::Progress* last = nullptr;  ///< last line of progress after the trouble
+  int lines_after = 0;                    ///< number of lines of progress after the trouble
 };
 
-/// Steps do not overcome deaths, failed calls and calls that differ: another attempt of the job may have made the
-/// steps.
+/// Returns whether processes or calls ended. Steps do not disprove deaths, failed calls and differing calls, because
+/// another attempt of the job may have made the steps.
 bool has_ended(const facts::Facts& facts) {
   return !facts.deaths.empty() || !facts.mismatches.empty() ||
          std::ranges::any_of(facts.calls, [](const facts::Call& one) {
@@ -25,7 +25,7 @@ bool has_ended(const facts::Facts& facts) {
          });
 }
 
-/// Returns whether a person claims a hang. A person who only asks whether it is one does not know.
+/// Returns whether a person claims a hang. A person who only asks does not know.
 bool is_claimed(const facts::Facts& facts) {
   return std::ranges::any_of(facts.progress, [](const facts::Progress& one) {
     return one.is_claimed_hang && one.source.text.find('?') == std::string::npos;
@@ -43,7 +43,7 @@ std::optional<Explanation> went_on(const facts::Facts& rows, const facts::Facts&
   };
   for (const facts::Facts* facts : {&rows, &stated}) {
     for (const facts::Warning& one : facts->warnings) {
-      // Harmless forms count too: people take them for a hang.
+      // Harmless forms also count, because people mistake them for a hang.
       if (one.basis != facts::Basis::Person) note(one);
     }
     std::ranges::for_each(facts->link_faults, note);
@@ -70,7 +70,7 @@ std::optional<Explanation> went_on(const facts::Facts& rows, const facts::Facts&
   for (const auto& [file, story] : stories) {
     if (story.trouble < 0) continue;
     had_trouble = true;
-    constexpr int kFewest = 2;  // the job may have stopped in the last step
+    constexpr int kFewest = 2;  // with fewer, the job may have stopped in its last step
     if (story.lines_after < kFewest) return std::nullopt;
     if (shown == nullptr) shown = story.last;
   }

@@ -20,13 +20,13 @@ namespace {
 
 using What = LogStatement::What;
 
-/// Positions that agree in one respect, most processes first.
-struct Camp {
+/// The positions with an equal value, such as one operation; groups with the most processes come first.
+struct PositionGroup {
   std::string value;
   std::vector<const Position*> positions;
   int count = 0;
 
-  /// Empty unless every process has a rank.
+  /// Returns the ranks; empty unless every process has a rank.
   [[nodiscard]] std::vector<int> ranks() const {
     std::set<int> all;
     for (const Position* one : positions) {
@@ -38,18 +38,19 @@ struct Camp {
 };
 
 template <typename Value>
-std::vector<Camp> camps_by(const Positions& positions, Value value_of) {
-  std::vector<Camp> camps;
+std::vector<PositionGroup> group_by(const Positions& positions, Value value_of) {
+  std::vector<PositionGroup> groups;
   for (const Position& one : positions) {
     const std::string value = value_of(one);
-    auto camp =
-        std::ranges::find_if(camps, [&](const Camp& known) { return known.value == value; });
-    if (camp == camps.end()) camp = camps.insert(camps.end(), {value, {}, 0});
-    camp->positions.push_back(&one);
-    camp->count += one.count;
+    auto group = std::ranges::find_if(
+        groups, [&](const PositionGroup& known) { return known.value == value; });
+    if (group == groups.end()) group = groups.insert(groups.end(), {value, {}, 0});
+    group->positions.push_back(&one);
+    group->count += one.count;
   }
-  std::ranges::stable_sort(camps, [](const Camp& a, const Camp& b) { return a.count > b.count; });
-  return camps;
+  std::ranges::stable_sort(
+      groups, [](const PositionGroup& a, const PositionGroup& b) { return a.count > b.count; });
+  return groups;
 }
 
 int count_of(const Positions& positions) {
@@ -58,9 +59,9 @@ int count_of(const Positions& positions) {
   return count;
 }
 
-void add_places(const Camp& camp, Explanation& out) {
+void add_places(const PositionGroup& group, Explanation& out) {
   constexpr std::size_t kShown = 8;
-  for (const Position* one : camp.positions) {
+  for (const Position* one : group.positions) {
     const bool is_known = std::ranges::any_of(out.places, [&](const RanksAt& known) {
       return known.what == one->text && known.ranks == one->ranks;
     });
@@ -68,50 +69,52 @@ void add_places(const Camp& camp, Explanation& out) {
     out.places.push_back({one->ranks, one->who, one->text});
     out.evidence.push_back(one->evidence);
   }
-  if (out.stack.empty() && !camp.positions.empty()) out.stack = camp.positions.front()->stack;
+  if (out.stack.empty() && !group.positions.empty()) out.stack = group.positions.front()->stack;
 }
 
-/// The respect in which a group of positions differs, and the kind of hang that it shows.
-struct Respect {
+/// A property in which groups of positions may differ, and the kind of hang that the difference shows.
+struct Property {
   Kind kind;
   std::string (*value_of)(const Position&);
 };
 
-constexpr Respect kRespects[] = {
+constexpr Property kProperties[] = {
     {Kind::OpMismatch, [](const Position& one) { return one.op; }},
     {Kind::DtypeMismatch, [](const Position& one) { return one.dtype; }},
     {Kind::ShapeMismatch, [](const Position& one) { return one.shape; }},
     {Kind::RootMismatch, [](const Position& one) { return one.root; }},
 };
 
-/// Compares most processes with the rest, where they differ. With as many on each side there is no culprit.
-Explanation parted(const std::vector<Camp>& camps, Kind kind, Feature ground, bool has_pairs) {
+/// Names the ranks that differ from the majority. With equally many ranks on each side there is no culprit.
+Explanation parted(const std::vector<PositionGroup>& groups, Kind kind, Feature ground,
+                   bool has_pairs) {
   Explanation out;
   out.kind = kind;
   out.features = {ground};
   int all = 0;
-  for (const Camp& camp : camps) all += camp.count;
+  for (const PositionGroup& group : groups) all += group.count;
   // Checks name each pair of ranks that they compare: a rank that differs from all is in every pair.
-  const bool is_majority = has_pairs ? camps[0].count > camps[1].count : camps[0].count * 2 > all;
-  for (std::size_t i = is_majority ? 1 : 0; i < camps.size(); ++i) {
-    const std::vector<int> ranks = camps[i].ranks();
+  const bool is_majority =
+      has_pairs ? groups[0].count > groups[1].count : groups[0].count * 2 > all;
+  for (std::size_t i = is_majority ? 1 : 0; i < groups.size(); ++i) {
+    const std::vector<int> ranks = groups[i].ranks();
     std::vector<int>& named = is_majority ? out.culprits : out.suspects;
     named.insert(named.end(), ranks.begin(), ranks.end());
-    add_places(camps[i], out);
+    add_places(groups[i], out);
   }
   std::ranges::sort(out.culprits);
   std::ranges::sort(out.suspects);
   if (is_majority) {
-    out.others = camps[0].ranks();
-    add_places(camps[0], out);
+    out.others = groups[0].ranks();
+    add_places(groups[0], out);
   } else {
     out.add(Feature::Tie);
   }
-  if (camps.size() > 2) out.add(Feature::ManySides);
+  if (groups.size() > 2) out.add(Feature::ManySides);
   return out;
 }
 
-/// Each rank's call by the check of every call (TORCH_DISTRIBUTED_DEBUG=DETAIL).
+/// Uses each rank's call as printed by the check of every call (TORCH_DISTRIBUTED_DEBUG=DETAIL).
 void add_checks(const Scene& scene, Explanations& out) {
   std::map<int, Position> by_rank;
   for (const LogStatement& one : scene.logs.statements) {
@@ -128,27 +131,27 @@ void add_checks(const Scene& scene, Explanations& out) {
   }
   Positions positions;
   for (auto& [rank, at] : by_rank) positions.push_back(std::move(at));
-  const auto camps = camps_by(positions, [](const Position& one) { return one.text; });
-  if (camps.size() < 2) return;
-  const Position& first = *camps[0].positions.front();
-  const Position& second = *camps[1].positions.front();
+  const auto groups = group_by(positions, [](const Position& one) { return one.text; });
+  if (groups.size() < 2) return;
+  const Position& first = *groups[0].positions.front();
+  const Position& second = *groups[1].positions.front();
   Kind kind = Kind::ShapeMismatch;
   bool is_same = true;
-  for (const Respect& respect : kRespects) {
-    if (respect.value_of(first) == respect.value_of(second)) continue;
-    kind = respect.kind;
+  for (const Property& property : kProperties) {
+    if (property.value_of(first) == property.value_of(second)) continue;
+    kind = property.kind;
     is_same = false;
-    // Tensors of other dimensions are different tensors, not longer or shorter ones: of two ranks, the order of calls
-    // differs.
-    const bool are_others = kind == Kind::ShapeMismatch && camps.size() == 2 &&
-                            camps[0].count == camps[1].count &&
+    // Tensors with other dimensions are different tensors rather than longer or shorter ones: the two ranks make calls
+    // in a different order.
+    const bool are_others = kind == Kind::ShapeMismatch && groups.size() == 2 &&
+                            groups[0].count == groups[1].count &&
                             dimensions_of(first.shape) != dimensions_of(second.shape);
     if (are_others) kind = Kind::OrderMismatch;
     break;
   }
   // The same call with another number: some ranks made an additional call before it.
   if (is_same) kind = Kind::DivergedControlFlow;
-  Explanation one = parted(camps, kind, Feature::CheckDiffers, true);
+  Explanation one = parted(groups, kind, Feature::CheckDiffers, true);
   if (is_same) {
     one.count =
         std::max(first.sequence, second.sequence) - std::min(first.sequence, second.sequence);
@@ -169,7 +172,7 @@ bool names_wait(std::string_view text) {
   return false;
 }
 
-/// Returns whether a rank's last line reports that it skips what the others do, such as its last batch.
+/// Returns whether a rank's last line reports that it skips something that the others do, such as its last batch.
 bool skips(std::string_view text) {
   const std::string small = lower_case(text);
   return small.find("skip") != std::string::npos || small.find("exhausted") != std::string::npos ||
@@ -195,7 +198,7 @@ void add_last_lines(const Scene& scene, Explanations& out) {
   const auto& lines = scene.logs.run.last_lines;
   if (lines.empty()) return;
   const OddLine odd = odd_line_out(lines);
-  // People write down numbers of calls by rank for jobs that hang.
+  // People list call numbers by rank for jobs that hang.
   if (!scene.is_hang_reported() && !odd.field.starts_with("seq")) return;
   std::vector<int> skipping;
   for (const auto& [rank, last] : lines) {
@@ -208,15 +211,15 @@ void add_last_lines(const Scene& scene, Explanations& out) {
     out.push_back(of_last_lines(scene, Kind::DivergedControlFlow, skipping, shown));
   }
   if (odd.odd.empty() || scene.logs.run.has_finished) return;
-  // Two calls are compared as calls, not as text.
+  // Calls are compared by their fields, not as text.
   const auto is_call = [&](int rank) { return !facts::read_calls(lines.at(rank).text).empty(); };
   if (!scene.logs.stated_calls.empty() && is_call(odd.odd.front()) && is_call(odd.rest.front()))
     return;
-  // Three lines of a job of a thousand ranks are no majority.
+  // Three lines of a job of a thousand ranks are not a majority.
   const auto world =
       static_cast<std::size_t>(std::max(scene.logs.known_world, lines.rbegin()->first + 1));
   if (lines.size() * 2 < world) return;
-  // Most wait, by their own lines, and the few are elsewhere: the few have not arrived.
+  // If most ranks wait according to their own lines, and a few are elsewhere, these few have not arrived.
   const bool waits = names_wait(lines.at(odd.rest.front()).text);
   const bool waits_too = names_wait(lines.at(odd.odd.front()).text);
   const bool have_given_up =
@@ -240,14 +243,14 @@ bool is_still(const Position& one) {
          one.activity != Activity::GarbageCollection;
 }
 
-/// Few processes are outside of communication while the others wait in it.
+/// Explains that few processes are outside of communication while the others wait in it.
 Explanation outside(const Scene& scene, const Positions& busy, const Positions& waiting) {
   Explanation out;
   out.features = {Feature::OutsideByStack};
   const auto same = [](const Position&) { return std::string(); };
-  const Camp few = camps_by(busy, same).front();
+  const PositionGroup few = group_by(busy, same).front();
   out.kind = std::ranges::all_of(busy, is_still) ? Kind::MissingRank : Kind::Straggler;
-  // A rank whose log holds an exception is no straggler.
+  // A rank whose log contains an exception is not a straggler.
   const bool has_raised = std::ranges::any_of(few.ranks(), [&](int rank) {
     const auto notes = scene.logs.notes.find(rank);
     return notes != scene.logs.notes.end() && notes->second.has_exception;
@@ -269,32 +272,33 @@ Explanation outside(const Scene& scene, const Positions& busy, const Positions& 
   }
   add_places(few, out);
   out.stack = busy.front().stack;
-  for (const Camp& camp : camps_by(waiting, [](const Position& one) { return one.place; }))
-    add_places(camp, out);
+  for (const PositionGroup& group :
+       group_by(waiting, [](const Position& one) { return one.place; }))
+    add_places(group, out);
   return out;
 }
 
-/// Ranks that broadcast from different roots, by the arguments in their stacks.
+/// Finds ranks that broadcast from different roots, according to the arguments in their stacks.
 bool add_roots(const Positions& waiting, Explanations& out) {
   Positions rooted;
   for (const Position& one : waiting) {
     if (!one.root.empty() && !one.ranks.empty()) rooted.push_back(one);
   }
-  const auto camps = camps_by(rooted, [](const Position& one) { return one.root; });
-  if (camps.size() < 2) return false;
-  Explanation one = parted(camps, Kind::RootMismatch, Feature::RootsDiffer, false);
+  const auto groups = group_by(rooted, [](const Position& one) { return one.root; });
+  if (groups.size() < 2) return false;
+  Explanation one = parted(groups, Kind::RootMismatch, Feature::RootsDiffer, false);
   if (one.has(Feature::Tie)) one.features = {Feature::StacksApart};
   out.push_back(std::move(one));
   return true;
 }
 
-/// All wait, and not all at one place.
-Explanation apart(const std::vector<Camp>& camps) {
+/// Explains that all ranks wait, but not all at one place.
+Explanation apart(const std::vector<PositionGroup>& groups) {
   int rest = 0;
   bool has_transfers = false;
-  for (const Camp& camp : camps) {
-    if (&camp != camps.data()) rest += camp.count;
-    has_transfers = has_transfers || std::ranges::any_of(camp.positions, [](const Position* one) {
+  for (const PositionGroup& group : groups) {
+    if (&group != groups.data()) rest += group.count;
+    has_transfers = has_transfers || std::ranges::any_of(group.positions, [](const Position* one) {
                       return one->is_transfer || one->activity == Activity::GroupCreation;
                     });
   }
@@ -302,22 +306,22 @@ Explanation apart(const std::vector<Camp>& camps) {
   out.kind = Kind::DivergedControlFlow;
   out.features = {Feature::ElsewhereByStack};
   out.count = rest;
-  out.total = rest + camps.front().count;
-  if (rest * 3 <= camps.front().count && camps.size() == 2) {
-    out.culprits = camps[1].ranks();
-    add_places(camps[1], out);
-    add_places(camps[0], out);
+  out.total = rest + groups.front().count;
+  if (rest * 3 <= groups.front().count && groups.size() == 2) {
+    out.culprits = groups[1].ranks();
+    add_places(groups[1], out);
+    add_places(groups[0], out);
     return out;
   }
   out.features = {Feature::StacksApart};
   out.count = out.total = -1;
   // Halves of transfers are at different places in any pipeline.
   if (has_transfers) out.kind = Kind::Unknown;
-  for (const Camp& camp : camps) add_places(camp, out);
+  for (const PositionGroup& group : groups) add_places(group, out);
   return out;
 }
 
-/// Processes by their stacks.
+/// Adds hypotheses from the stacks of processes.
 void add_stacks(const Scene& scene, Explanations& out) {
   if (scene.has_dumps || scene.logs.stacks.empty()) return;
   Positions busy, waiting;
@@ -332,10 +336,10 @@ void add_stacks(const Scene& scene, Explanations& out) {
     out.push_back(outside(scene, busy, waiting));
     return;
   }
-  auto camps = camps_by(waiting, [](const Position& one) { return one.place; });
+  auto groups = group_by(waiting, [](const Position& one) { return one.place; });
   if (!busy.empty()) {
-    camps.push_back(camps_by(busy, [](const Position&) { return std::string(); }).front());
-    Explanation one = apart(camps);
+    groups.push_back(group_by(busy, [](const Position&) { return std::string(); }).front());
+    Explanation one = apart(groups);
     one.kind = Kind::Unknown;
     one.culprits.clear();
     one.features = {Feature::StacksApart};
@@ -347,8 +351,8 @@ void add_stacks(const Scene& scene, Explanations& out) {
     out.push_back(*std::move(crossed));
     return;
   }
-  if (camps.size() > 1) {
-    out.push_back(apart(camps));
+  if (groups.size() > 1) {
+    out.push_back(apart(groups));
     return;
   }
   if (auto differs = number_that_differs(scene.logs)) {
@@ -356,15 +360,15 @@ void add_stacks(const Scene& scene, Explanations& out) {
     one.kind = Kind::DivergedControlFlow;
     one.features = {Feature::StacksApart};
     one.what = *differs;
-    add_places(camps.front(), one);
+    add_places(groups.front(), one);
     one.missing.push_back({Need::What::Stacks});
     out.push_back(std::move(one));
     return;
   }
-  // Only if all ranks of a job are in one call, and nowhere else, no rank is at fault.
+  // Only if all ranks of a job are in the same call is no rank at fault.
   const bool are_all = scene.logs.known_world > 0 && most >= scene.logs.known_world;
   Explanation one;
-  // All send, or all receive: no transfer has its other half.
+  // All ranks send, or all receive: no transfer has its other half.
   const bool is_half =
       are_all && std::ranges::all_of(waiting, [&](const Position& each) {
         return each.op == waiting.front().op && (each.op == "send" || each.op == "recv");
@@ -373,7 +377,7 @@ void add_stacks(const Scene& scene, Explanations& out) {
   one.features = {are_all ? Feature::StacksTogether : Feature::StacksApart};
   one.count = most;
   one.total = scene.logs.known_world > 0 ? scene.logs.known_world : -1;
-  add_places(camps.front(), one);
+  add_places(groups.front(), one);
   if (!are_all) one.missing.push_back({Need::What::Stacks});
   out.push_back(std::move(one));
 }

@@ -11,8 +11,8 @@ namespace {
 
 bool has_ended(const Call& call) { return !call.is_pending() && call.state != CallState::Issued; }
 
-/// The newest call of the group that the rank has certainly left; null if there is none. Its last call does not
-/// count: a call that is marked retired may have failed.
+/// Returns the newest call of the group that the rank has certainly left; null: none. The rank's last call does not
+/// count, because a call that is marked retired may have failed.
 const Call* newest_past(const Job& job, int rank, const GroupCalls& mine) {
   const RankView& view = job.rank(rank);
   if (view.notes.has_failed) return nullptr;
@@ -25,8 +25,8 @@ const Call* newest_past(const Job& job, int rank, const GroupCalls& mine) {
   return nullptr;
 }
 
-/// A call that the rank waits in by its dump, and that another has left: with Gloo, whose calls end for all ranks or
-/// for none, the dump is of an earlier moment. With NCCL one GPU can be stuck.
+/// Returns a call that the rank waits in according to its dump, and that another rank has left. With Gloo, whose calls
+/// end for all ranks or for none, the dump is of an earlier moment. With NCCL, one GPU can be stuck.
 const Call* stale_wait(const Job& job, int rank, const GroupCalls& mine, std::int64_t past) {
   for (const std::uint32_t index : mine.collectives) {
     const Call& call = job.rank(rank).dump->calls[index];
@@ -39,9 +39,9 @@ const Call* stale_wait(const Job& job, int rank, const GroupCalls& mine, std::in
   return nullptr;
 }
 
-/// A trace does not show one moment: a rank that was frozen or killed lacks its newest events, and the others went on
-/// without it for a while. Where at least half of the ranks are blocked in one call, the newest, they wait for the
-/// missing ranks.
+/// Returns whether a trace shows the hang. A trace does not show one moment: a rank that was stopped or killed lacks
+/// its newest events, and the others continued without it for a while. If at least half of the ranks are blocked in
+/// one call, the newest, they wait for the missing ranks.
 bool is_trace_of_hang(const Job& job) {
   int newest = 0;
   int traced = 0;
@@ -131,7 +131,7 @@ bool are_waits_young(const Job& job, const WaitState& wait_state) {
   for (int r = 0; r < job.world(); ++r) {
     const auto& block = wait_state.blocks[static_cast<std::size_t>(r)];
     if (!block) continue;
-    // A rank whose call failed writes its dump at once: that no wait is long then says nothing.
+    // A rank whose call failed writes its dump at once: then short waits are no evidence.
     if (job.rank(r).notes.has_failed || job.rank(r).notes.has_lost_peer) return false;
     const RankDump& dump = *job.rank(r).dump;
     const Call& call = dump.calls[block->call];
@@ -148,8 +148,8 @@ std::vector<int> stuck_devices(const Job& job, const WaitState& wait_state) {
   std::vector<int> stuck;
   for (const Front& front : wait_state.fronts) {
     if (!front.absent.empty()) continue;
-    // A member without any record may have stopped in the middle: in a ring some ranks then finish, and leave the
-    // ranks after them waiting.
+    // A member without any record may have stopped in the middle of the call: in a ring, some ranks then finish and
+    // leave the following ranks waiting.
     if (!front.unseen.empty()) continue;
     std::vector<int> here;
     std::size_t gone = 0;
@@ -157,7 +157,7 @@ std::vector<int> stuck_devices(const Job& job, const WaitState& wait_state) {
       if (job.rank(rank).is_from_log) continue;
       const Call* call = job.find(rank, front.group, front.sequence);
       if (call == nullptr) {
-        // Dumps of active calls only: calls that have ended are not in them.
+        // A dump of active calls does not contain calls that have ended.
         ++gone;
         continue;
       }

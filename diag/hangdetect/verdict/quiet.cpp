@@ -25,7 +25,7 @@ Explanation not_a_hang(Feature ground) {
   return out;
 }
 
-/// Ranks went on after a dump or a report was written.
+/// Adds that ranks continued after a dump or a report was written.
 bool add_moved(const Scene& scene, Explanations& out) {
   const Progress progress = progress_of(scene.job);
   if (scene.logs.moved.empty() && progress.moved.empty()) return false;
@@ -39,14 +39,15 @@ bool add_moved(const Scene& scene, Explanations& out) {
   return true;
 }
 
-/// Calls that belong to no named group cannot be distinguished from their helper group's.
+/// Returns whether all calls belong to a named group; calls without one cannot be distinguished from those of the
+/// helper group.
 bool is_aligned(const RankView& view) {
   return view.dump->calls.empty() ||
          std::ranges::any_of(view.group_of_call, [](int group) { return group >= 0; });
 }
 
-/// Gloo's recorder keeps neither sends and receives nor monitored_barrier: a rank can wait in a call that is not
-/// recorded.
+/// Returns whether every call is recorded. Gloo's recorder stores neither sends and receives nor monitored_barrier, so
+/// a rank can wait in a call that is not recorded.
 bool is_all_recorded(const Job& job) {
   for (int r = 0; r < job.world(); ++r) {
     const RankDump* dump = job.rank(r).dump;
@@ -57,7 +58,7 @@ bool is_all_recorded(const Job& job) {
   return true;
 }
 
-/// A rank whose recorder notes a call only when it has ended; -1: none.
+/// Returns a rank whose recorder stores a call only when it has ended; -1: none.
 int rank_of_completed_only(const Job& job) {
   for (int r = 0; r < job.world(); ++r) {
     const RankDump* dump = job.rank(r).dump;
@@ -66,7 +67,7 @@ int rank_of_completed_only(const Job& job) {
   return -1;
 }
 
-/// Returns whether a rank's newest call is of a recorder that does not see completions.
+/// Returns whether a rank's newest call is from a recorder that does not see completions.
 bool is_any_call_issued(const Job& job) {
   for (int r = 0; r < job.world(); ++r) {
     const RankView& view = job.rank(r);
@@ -80,7 +81,7 @@ bool is_any_call_issued(const Job& job) {
   return false;
 }
 
-/// There are dumps, and no rank waits in them.
+/// Adds that there are dumps, and that no rank waits according to them.
 bool add_idle_dumps(const Scene& scene, Explanations& out) {
   int dumps = 0;
   int mixed = 0;
@@ -95,7 +96,8 @@ bool add_idle_dumps(const Scene& scene, Explanations& out) {
   if (dumps == 0 || (!scene.has_dumps && scene.logs.run.waits > 0 && mixed < dumps)) return false;
   Explanation one;
   if (mixed == dumps || ras == dumps) {
-    // No call names its group (TORCH_DISTRIBUTED_DEBUG=DETAIL wraps them), or ncclras counts launches and not ends.
+    // Either no call names its group (TORCH_DISTRIBUTED_DEBUG=DETAIL wraps the groups), or ncclras counts launches
+    // rather than ends.
     one.features = {Feature::NothingShown};
     one.shown = mixed == dumps ? Shown::MixedCalls : Shown::LaunchesAlone;
     if (mixed < dumps) one.missing.push_back({Need::What::RasTwice});
@@ -124,7 +126,7 @@ bool add_idle_dumps(const Scene& scene, Explanations& out) {
   return true;
 }
 
-/// Each rank's last step, and few of them are of an earlier one.
+/// Compares the last step of each rank; a few ranks may be at an earlier step.
 void add_steps_apart(const Scene& scene, Explanations& out) {
   const RunNotes& run = scene.logs.run;
   std::map<std::int64_t, std::vector<int>> at;
@@ -138,7 +140,7 @@ void add_steps_apart(const Scene& scene, Explanations& out) {
   Explanation one;
   one.kind = Kind::MissingRank;
   one.features = {Feature::LastLinesDiffer, Feature::Doubtful};
-  // Ranks of a job that moves can be one step apart, and print at different times.
+  // Ranks of a running job can be one step apart, and print at different times.
   (late - early > 1 ? one.culprits : one.suspects) = few;
   if (late - early <= 1) one.add(Feature::OneCall);
   one.others = most;
@@ -149,7 +151,8 @@ void add_steps_apart(const Scene& scene, Explanations& out) {
   out.push_back(std::move(one));
 }
 
-/// A call failed after the job's end, and its watchdog had not timed out: no rank had waited as long as the timeout.
+/// Returns whether a call failed after the job's end although its watchdog had not timed out: no rank had waited as
+/// long as the timeout.
 bool has_live_watchdog(const Scene& scene, const Died& end) {
   constexpr std::uint64_t kFewest = 3;
   return scene.logs.run.steps >= kFewest && scene.logs.run.waits == 0 &&
@@ -171,7 +174,7 @@ void describe_steps(const RunNotes& run, Explanation& one) {
   one.total = run.steps_of;
 }
 
-/// The scheduler ended a job that made steps to the end.
+/// Adds that the scheduler ended a job that made steps until its end.
 void add_cancelled(const Scene& scene, Explanations& out) {
   const Died* end = cancellation(scene);
   if (end == nullptr) return;
@@ -180,7 +183,7 @@ void add_cancelled(const Scene& scene, Explanations& out) {
   const std::int64_t quiet =
       end->time_us == 0 || run.last_step_us == 0 ? -1 : end->time_us - run.last_step_us;
   const bool is_soon = quiet >= 0 && run.longest_step_us > 0 && quiet <= 2 * run.longest_step_us;
-  // A preemption is unrelated to what the job did.
+  // A preemption is unrelated to the state of the job.
   const bool is_preempted = end->reason.find("PREEMPT") != std::string::npos;
   if (run.has_moved && scene.logs.timeouts == 0 &&
       (is_preempted || has_live_watchdog(scene, *end) || is_soon)) {
@@ -202,7 +205,7 @@ void add_cancelled(const Scene& scene, Explanations& out) {
   out.push_back(std::move(one));
 }
 
-/// Returns whether there is more trouble than ended connections and failures that audit judges.
+/// Returns whether there is trouble other than ended connections and failures that audit judges.
 bool is_trouble_stated(const facts::Facts& facts) {
   return !facts.deaths.empty() || !facts.members.empty() || !facts.mismatches.empty() ||
          std::ranges::any_of(facts.link_faults, [](const facts::LinkFault& one) {
@@ -214,8 +217,8 @@ bool has_only(const Scene& scene, auto is_allowed) {
   return std::ranges::all_of(scene.logs.statements, is_allowed) && !is_trouble_stated(scene.facts);
 }
 
-/// Returns whether there are only ended connections and failures that audit judges: every job ends with them if its
-/// ranks do not leave at once.
+/// Returns whether there are only ended connections and failures that audit judges: every job whose ranks do not leave
+/// at once ends with these.
 bool may_be_well(const Scene& scene) {
   const bool are_failures = has_only(
       scene, [](const LogStatement& one) { return one.what == LogStatement::What::Failure; });
@@ -229,10 +232,10 @@ bool may_be_well(const Scene& scene) {
 }
 
 /// An engine that logs once or twice that it waits for a block of its workers may be warming up; one that logs it
-/// again and again waits forever.
+/// repeatedly waits forever.
 constexpr std::uint64_t kManyServerWaits = 3;
 
-/// The program's own lines show progress.
+/// Adds that the program's own lines show progress.
 void add_well(const Scene& scene, Explanations& out) {
   const RunNotes& run = scene.logs.run;
   if (!may_be_well(scene) || run.server_waits >= kManyServerWaits) return;
@@ -250,7 +253,8 @@ void add_well(const Scene& scene, Explanations& out) {
     describe_steps(run, out.back());
     if (needs_more) out.back().missing.push_back({Need::What::StepTimes});
   };
-  // A person took a pause, a slow start or a warning for a hang, and steps follow it.
+  // Number of lines from which on a warning counts as frequent: a person may take a pause, a slow start or a warning
+  // for a hang, although steps follow.
   constexpr std::int64_t kManyTimes = 5;
   const bool has_paused = run.shortest_step_us > 0 && run.steps_after_pause > 0 &&
                           run.longest_step_us > kManyTimes * run.shortest_step_us;
@@ -260,7 +264,7 @@ void add_well(const Scene& scene, Explanations& out) {
     if (has_paused) out.back().pause_s = run.longest_step_us / 1'000'000;
     return;
   }
-  // A line about the end of a connection may have been split into several.
+  // A line about the end of a connection may have been split into this many pieces.
   constexpr std::uint64_t kPieces = 4;
   const std::uint64_t calm =
       run.finished + run.harmless + run.steps + kPieces * scene.logs.statements.size();
@@ -279,7 +283,7 @@ void add_well(const Scene& scene, Explanations& out) {
   }
 }
 
-/// Failures that audit judges, and no line of a wait.
+/// Adds failures that audit judges, if there is no line about a wait.
 void add_failures(const Scene& scene, Explanations& out) {
   if (scene.facts.warnings.empty() || scene.is_hang_reported()) return;
   const auto raised = std::ranges::find_if(scene.facts.warnings, [](const facts::Warning& one) {
@@ -289,7 +293,7 @@ void add_failures(const Scene& scene, Explanations& out) {
   const facts::Warning& first = has_raised ? *raised : scene.facts.warnings.front();
   Explanation one;
   if (has_raised) {
-    // A call that fails so may be the cause, or a consequence of the end of another process.
+    // A call that fails in this way may be the cause, or a consequence of another process's end.
     one.features = {Feature::NothingShown, Feature::AllReported};
     for (const facts::Warning& warning : scene.facts.warnings) {
       if (warning.severity == facts::Severity::Error && warning.subject.is_known())
@@ -310,7 +314,7 @@ void add_failures(const Scene& scene, Explanations& out) {
   out.push_back(std::move(one));
 }
 
-/// Ranks that report a wait of which the peers are unknown.
+/// Returns the ranks that report a wait whose peers are unknown.
 std::vector<int> ranks_of_open_waits(const Scene& scene) {
   std::vector<int> ranks;
   for (const auto& [rank, notes] : scene.logs.notes) {
@@ -320,7 +324,7 @@ std::vector<int> ranks_of_open_waits(const Scene& scene) {
   return ranks;
 }
 
-/// What the sources do show, where they show no cause.
+/// Returns what the sources show if they show no cause.
 Explanation nothing_shown(const Scene& scene) {
   Explanation out;
   out.features = {Feature::NothingShown};

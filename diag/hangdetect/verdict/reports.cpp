@@ -14,7 +14,7 @@ using facts::Mismatch;
 using facts::Reporter;
 using Members = FactList<Member>;
 
-/// A rank that a dump shows waiting in a call is not the one that never arrived.
+/// Adds doubt if a named rank waits in a call according to its dump: then it is not the rank that never arrived.
 void doubt_waiting(const Scene& scene, Explanation& one) {
   const bool waits = std::ranges::any_of(one.culprits, [&](int rank) {
     return !scene.is_unseen(rank) && !scene.job.rank(rank).is_from_log &&
@@ -30,7 +30,8 @@ Explanation& add_missing(const Scene& scene, Feature ground, const Members& said
   return out.back();
 }
 
-/// Libraries that name the ranks that did not arrive. If several report on one job, each report is one hypothesis.
+/// Adds reports of libraries that name the ranks that did not arrive. If several report on one job, each report is one
+/// hypothesis.
 void add_named(const Scene& scene, Explanations& out) {
   std::vector<Reporter> reporters;
   for (const Member& one : scene.facts.members) {
@@ -88,7 +89,7 @@ void add_weaker(const Scene& scene, Explanations& out) {
   if (!people.empty()) add_missing(scene, Feature::PersonSays, people, out);
 }
 
-/// Reports with counts but without names.
+/// Adds reports with counts but without names of ranks.
 void add_unnamed_reports(const Scene& scene, Explanations& out) {
   const Members counted = facts_where(
       scene.facts.members, [](const Member& one) { return one.count >= 0 && one.missing.empty(); });
@@ -153,7 +154,7 @@ Kind kind_of(Field field) {
   }
 }
 
-/// Calls that differ, as a library or a tool reports it.
+/// Adds differing calls that a library or a tool reports.
 void add_differences(const Scene& scene, Explanations& out) {
   std::vector<Reporter> reporters;
   for (const Mismatch& one : scene.facts.mismatches) {
@@ -164,11 +165,11 @@ void add_differences(const Scene& scene, Explanations& out) {
     const FactList<Mismatch> said = facts_where(
         scene.facts.mismatches, [&](const Mismatch& one) { return one.reporter == reporter; });
     std::vector<int> ranks = ranks_of(said);
-    // Of two equal sides ncclras lists both: neither is the odd one.
+    // For two equally large sides, ncclras lists both: neither is the odd one.
     const bool is_tie = ranks.size() * 2 > static_cast<std::size_t>(scene.job.world());
     if (reporter == Reporter::Ras && is_tie) ranks.clear();
     const bool is_person = said.front()->basis == Basis::Person;
-    // Any two matching calls that differ end so, and dumps show which they were.
+    // Any two different calls that were matched end like this; dumps show which calls they were.
     if (ranks.empty() && scene.has_dumps) continue;
     // The analyser of the dumps assumes that its first rank is right.
     const bool is_analyser = reporter == Reporter::Analyser;

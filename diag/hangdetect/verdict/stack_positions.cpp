@@ -19,7 +19,7 @@ namespace {
 using logs::is_digit;
 using logs::is_letter;
 
-/// The ranks in `[1,3]` after `at`; empty: there are none.
+/// Returns the ranks in `[1,3]` after `at`; empty: none.
 std::vector<int> listed_ranks(std::string_view text, std::size_t at) {
   constexpr std::size_t kNear = 24;
   const std::size_t open = text.find('[', at);
@@ -31,7 +31,7 @@ std::vector<int> listed_ranks(std::string_view text, std::size_t at) {
   return logs::parse_rank_list(list);
 }
 
-/// The group in whose call a process is, as it is written next to its stack.
+/// Returns the group in whose call a process is, if it is written next to the stack.
 std::vector<int> group_in_notes(const ProcessStack& stack) {
   for (const std::string_view word : {"group", "ranks", "pg"}) {
     const std::size_t at = stack.notes.find(word);
@@ -41,7 +41,7 @@ std::vector<int> group_in_notes(const ProcessStack& stack) {
   return {};
 }
 
-/// Names and numbers next to a stack: `expert_idx = 6, layer 11`.
+/// Returns names and numbers next to a stack: `expert_idx = 6, layer 11`.
 std::map<std::string, std::int64_t> numbers_in(std::string_view text) {
   std::map<std::string, std::int64_t> numbers;
   for (std::size_t at = 0; at < text.size();) {
@@ -66,8 +66,8 @@ std::map<std::string, std::int64_t> numbers_in(std::string_view text) {
   return numbers;
 }
 
-/// Returns whether the number counts calls, so that ranks in one call have the same: not a loss, an address or a
-/// process id.
+/// Returns whether the number counts calls, so that ranks in one call have the same number; false for a loss, an
+/// address or a process id.
 bool counts_calls(std::string_view name) {
   for (const std::string_view word :
        {"idx", "index", "layer", "expert", "step", "iter", "bucket", "micro", "block", "module",
@@ -77,7 +77,7 @@ bool counts_calls(std::string_view name) {
   return false;
 }
 
-/// Where a process waits: the call, and the first frame of the program's own below it.
+/// Returns where a process waits: the call, and the first frame of the program itself below it.
 std::string place_of(const ProcessStack& one) {
   for (std::size_t i = one.deciding; i < one.frames.size(); ++i) {
     const Frame& frame = one.frames[i];
@@ -91,11 +91,11 @@ std::string place_of(const ProcessStack& one) {
   return std::string(to_string(one.op));
 }
 
-/// The half of a transfer that a process is in, and the stage of a pipeline it is with, where a function shows it.
+/// The half of a transfer that a process is in, and the pipeline stage at its other end, if a function shows it.
 struct StackHalf {
   bool is_known = false;
   bool is_send = false;
-  int stage = 0;  ///< 1: with the next stage; -1: with the one before; 0: not shown
+  int stage = 0;  ///< 1: the next stage; -1: the previous one; 0: unknown
 };
 
 /// source  NVIDIA/Megatron-LM megatron/core/pipeline_parallel/p2p_communication.py; other pipelines took its names
@@ -125,12 +125,12 @@ StackHalf half_of(const ProcessStack& stack) {
 
 /// What each rank waits in, and for which ranks.
 struct Waits {
-  std::map<int, std::vector<int>> group;  ///< of the call that a rank is in
+  std::map<int, std::vector<int>> group;  ///< group of the call that a rank is in
   std::map<int, StackHalf> half;
   std::map<int, int> peer;
   std::map<int, int> tag;
 
-  /// A receive takes the data that was sent with its tag.
+  /// A receive matches a send with the same tag.
   [[nodiscard]] bool do_tags_fit(int rank, int other) const {
     return tag.at(rank) < 0 || tag.at(other) < 0 || tag.at(rank) == tag.at(other);
   }
@@ -159,7 +159,7 @@ std::optional<Waits> read_waits(const LogFacts& logs) {
   return waits;
 }
 
-/// A rank waits for the members of its group that are in a call of another group.
+/// Returns, for each rank, the members of its group that are in a call of another group.
 std::vector<std::vector<int>> waits_by_group(const Waits& waits) {
   std::vector<std::vector<int>> graph(static_cast<std::size_t>(waits.world));
   for (const auto& [rank, group] : waits.group) {
@@ -173,7 +173,7 @@ std::vector<std::vector<int>> waits_by_group(const Waits& waits) {
   return graph;
 }
 
-/// A rank waits for the other end of its transfer, unless that rank is in the other half of it.
+/// Returns, for each rank, the other end of its transfer, unless that rank is in the other half of it.
 std::vector<std::vector<int>> waits_by_transfer(const Waits& waits, bool are_all) {
   std::vector<std::vector<int>> graph(static_cast<std::size_t>(waits.world));
   const auto has_peer = [&](const auto& one) {
@@ -181,7 +181,7 @@ std::vector<std::vector<int>> waits_by_transfer(const Waits& waits, bool are_all
   };
   const bool are_transfers_shown =
       std::ranges::all_of(waits.half, [](const auto& one) { return one.second.is_known; });
-  // Where some are in collectives, those in transfers must show their peers.
+  // If some ranks are in collectives, the stacks of those in transfers must show their peers.
   const bool are_peers_shown = std::ranges::any_of(waits.half, has_peer) &&
                                std::ranges::all_of(waits.half, [&](const auto& one) {
                                  return !one.second.is_known || has_peer(one);
@@ -197,7 +197,7 @@ std::vector<std::vector<int>> waits_by_transfer(const Waits& waits, bool are_all
     std::vector<int>& targets = graph[static_cast<std::size_t>(one->first)];
     const int peer = waits.peer.at(one->first);
     if (!one->second.is_known) {
-      // A collective ends once the ranks in transfers have joined it.
+      // A collective ends only after the ranks in transfers have joined it.
       for (const auto& [other, half] : waits.half) {
         if (half.is_known) targets.push_back(other);
       }
@@ -220,7 +220,7 @@ std::vector<std::vector<int>> waits_by_transfer(const Waits& waits, bool are_all
       if (!do_meet) targets.push_back(next->first);
       continue;
     }
-    // With more than two, a rank whose stack is missing may hold the other half.
+    // With more than two ranks, one whose stack is missing may be in the other half.
     if (!are_alike || has_peers || !are_all) continue;
     for (const auto& [other, half] : waits.half) {
       if (other != one->first) targets.push_back(other);
@@ -290,7 +290,7 @@ std::optional<Explanation> crossed_positions(const LogFacts& logs, const Positio
   out.culprits = cycles.front().ranks;
   const bool has_peers =
       std::ranges::all_of(out.culprits, [&](int rank) { return waits->peer.at(rank) >= 0; });
-  // A send and a receive between two ranks that do not meet, or a transfer whose peer is in a collective.
+  // A send and a receive of two ranks that do not match, or a transfer whose peer is in a collective.
   if (is_of_transfers && out.culprits.size() == 2) {
     const StackHalf& first = waits->half.at(out.culprits.front());
     const StackHalf& second = waits->half.at(out.culprits.back());

@@ -41,10 +41,10 @@ void add_wait(const Stall& stall, int rank, const Call& call, Explanation& out) 
   out.evidence.push_back(evidence_of(stall.scene.job, rank, call, "waits: " + title));
 }
 
-/// Ranks that time out in different calls of one group, by log lines: they have not made as many calls. Only their
-/// earlier calls would show which is wrong, unless few are behind.
+/// Explains ranks that, by log lines, time out in different calls of one group: they have not made equally many calls.
+/// Only their earlier calls would show which rank is wrong, unless few are behind.
 std::optional<Explanation> out_of_step(const Stall& stall) {
-  constexpr std::uint32_t kFar = 64;  // counts of other groups may be anywhere
+  constexpr std::uint32_t kFar = 64;  // counts of other groups differ by any amount
   const Scene& scene = stall.scene;
   if (stall.ahead.empty() || scene.has_dumps) return std::nullopt;
   const Signature& signature = stall.signature();
@@ -60,7 +60,7 @@ std::optional<Explanation> out_of_step(const Stall& stall) {
     first = first == 0 ? theirs.sequence : std::min(first, theirs.sequence);
     last = std::max(last, theirs.sequence);
   }
-  // A rank that has enqueued the call in which the others wait has reached it.
+  // A rank that has enqueued the call in which the others wait has reached that call.
   bool is_said = true;
   for (const int rank : stall.front.waiting) {
     const Call& own = *scene.job.find(rank, stall.front.group, stall.front.sequence);
@@ -70,7 +70,7 @@ std::optional<Explanation> out_of_step(const Stall& stall) {
       if (status.is_said && status.enqueued >= std::int64_t{first}) return std::nullopt;
     }
   }
-  // In a call with a root one rank can finish while another has not arrived.
+  // In a rooted call, one rank can finish while another has not arrived.
   if (is_said && !signature.name.empty() && !needs_everybody(signature.op)) return std::nullopt;
   Explanation out;
   out.kind = Kind::DivergedControlFlow;
@@ -90,7 +90,8 @@ std::optional<Explanation> out_of_step(const Stall& stall) {
   return out;
 }
 
-/// By log lines alone, all but few have ended a call that none can end alone, and wait in a later one for those few.
+/// By log lines alone: all but a few ranks have ended a call that none can end alone, and wait in a later one for
+/// these few.
 std::optional<Explanation> one_behind(const Stall& stall) {
   const Scene& scene = stall.scene;
   if (stall.ahead.empty() || !stall.are_few() || scene.has_dumps) return std::nullopt;
@@ -113,12 +114,14 @@ std::optional<Explanation> one_behind(const Stall& stall) {
   return out;
 }
 
-/// Few ranks have enqueued nothing after the call in which all wait, while the others have: their hosts are stuck.
+/// Explains that a few ranks have enqueued nothing after the call in which all wait, while the others have: their
+/// hosts are stuck.
 std::optional<Explanation> enqueued_less(const Stall& stall) {
   const Scene& scene = stall.scene;
   if (scene.has_dumps || !stall.ahead.empty()) return std::nullopt;
   std::vector<int> few;
-  constexpr std::int64_t kFar = 8;  // a host that still runs enqueues more than this in a step
+  // A host that still runs enqueues more calls than this in a step.
+  constexpr std::int64_t kFar = 8;
   std::int64_t least = -1;
   for (const int rank : stall.front.waiting) {
     const Call& own = *scene.job.find(rank, stall.front.group, stall.front.sequence);
@@ -149,8 +152,8 @@ std::optional<Explanation> enqueued_less(const Stall& stall) {
   return out;
 }
 
-/// With logs alone: every rank of the job waits, in calls of groups of different sorts. Ranks of one may be awaited
-/// in another.
+/// With logs alone: every rank of the job waits, in calls of different groups. Ranks in one call may be missing in
+/// another.
 std::optional<Explanation> groups_apart(const Scene& scene) {
   if (scene.has_dumps || scene.wait_state.fronts.size() < 2) return std::nullopt;
   std::set<int> waiting;
@@ -178,7 +181,7 @@ std::optional<Explanation> groups_apart(const Scene& scene) {
   return out;
 }
 
-/// All have entered, all made the same call, and it does not end.
+/// Explains that all members have entered the same call, and that it does not end.
 Explanation all_entered(const Stall& stall) {
   const Scene& scene = stall.scene;
   const Front& front = stall.front;
@@ -192,7 +195,7 @@ Explanation all_entered(const Stall& stall) {
   out.places.push_back({front.waiting, "", call_text(stall.signature())});
   add_wait(stall, front.waiting.front(), stall.call(), out);
   if (has_root(stall.signature().op) && !is_like_nccl(stall.signature().backend)) {
-    // Ranks that do not agree on the root cause the same picture.
+    // Ranks with different roots look the same.
     out.kind = Kind::RootMismatch;
     out.add(Feature::RootedCall);
     out.missing.push_back({Need::What::CallLines});
@@ -206,7 +209,7 @@ Explanation all_entered(const Stall& stall) {
   if (scene.has_dumps || !scene.job.rank(front.waiting.front()).is_from_log) return out;
   out.add(Feature::ByLogsAlone);
   if (!scene.is_world_known) {
-    // Only ranks that log are visible: they may be all members, or not.
+    // Only ranks that log are visible: they may or may not be all members.
     if (scene.spans_hosts()) {
       out.add(Feature::SpansHosts);
     } else {
@@ -225,7 +228,7 @@ Explanation stuck_device(const Scene& scene, const std::vector<int>& ranks) {
   const int first = ranks.front();
   out.call = call_title(scene.job, scene.block(first)->group, scene.call_of(first));
   out.stack = scene.job.names().stack(scene.call_of(first).stack);
-  // No rank timed out: a trace does not show how long they had waited when the job was ended.
+  // No rank timed out: a trace does not show how long ranks had waited when the job was ended.
   if (scene.job.rank(first).dump->version == "trace") out.add(Feature::Doubtful);
   for (const int rank : ranks) {
     if (!scene.block(rank) || out.evidence.size() >= 8) continue;
@@ -238,7 +241,7 @@ Explanation stuck_device(const Scene& scene, const std::vector<int>& ranks) {
   return out;
 }
 
-/// Both ends are in the halves of one transfer, and it does not end.
+/// Explains that both ends are in the two halves of one transfer, and that it does not end.
 Explanation stalled_transfer(const Scene& scene, int rank, int peer) {
   Explanation out;
   const Call& call = scene.call_of(rank);
@@ -252,15 +255,15 @@ Explanation stalled_transfer(const Scene& scene, int rank, int peer) {
   return out;
 }
 
-/// The two ends of one transfer, and what each gives it.
+/// The two ends of one transfer, and the arguments of each.
 struct TwoEnds {
   int rank = -1, peer = -1;
   const Call* call = nullptr;
   const Call* other = nullptr;
 };
 
-/// Both ends are in one transfer, with two lengths or types: NCCL waits for data that never comes. The culprit is the
-/// rank whose call is unusual.
+/// Explains that both ends are in one transfer with two lengths or types: NCCL waits for data that never arrives. The
+/// culprit is the rank whose call is unusual.
 std::optional<Explanation> unequal_transfer(const Scene& scene, const TwoEnds& ends) {
   const Signature& mine = scene.job.signature(*ends.call);
   const Signature& theirs = scene.job.signature(*ends.other);
@@ -290,8 +293,8 @@ std::optional<Explanation> unequal_transfer(const Scene& scene, const TwoEnds& e
   return out;
 }
 
-/// What two ranks give to the transfer that one of them is in, where that differs. Where the dumps do not show which
-/// calls belong together, both ranks' current calls are compared.
+/// Returns the arguments of two ranks for the transfer that one of them is in, if they differ. If the dumps do not
+/// show which calls belong together, both ranks' current calls are compared.
 std::optional<Explanation> unequal_ends(const Scene& scene, int rank, int peer) {
   const int group = scene.block(rank)->group;
   const TwoEnds both{rank, peer, &scene.call_of(rank), &scene.call_of(peer)};
@@ -305,7 +308,7 @@ std::optional<Explanation> unequal_ends(const Scene& scene, int rank, int peer) 
   return unequal_transfer(scene, {rank, peer, call, both.other});
 }
 
-/// The ends of every transfer in which both ranks are, the lower rank first.
+/// Returns the ends of every transfer that both ranks are in, the lower rank first.
 std::vector<std::pair<int, int>> met_transfers(const Scene& scene) {
   std::vector<std::pair<int, int>> met;
   for (int rank = 0; rank < scene.job.world(); ++rank) {
@@ -330,7 +333,7 @@ void add_stalls(const Scene& scene, Explanations& out) {
     const bool holds_itself = std::ranges::all_of(front.waiting, [&](int rank) {
       return scene.waits(rank).empty() || scene.waits(rank) == front.unseen;
     });
-    // Where only a status shows a call, its name is unknown, and nothing is compared.
+    // If only a status shows a call, its name is unknown and nothing can be compared.
     const bool is_stall = front.absent.empty() && holds_itself && !front.waiting.empty() &&
                           sides_of(scene.job, front).size() <= 1;
     if (!is_stall) continue;
@@ -342,7 +345,7 @@ void add_stalls(const Scene& scene, Explanations& out) {
     if (apart) {
       out.push_back(*std::move(apart));
     } else if (front.unseen.empty() || (scene.has_dumps && !scene.has_few_dumps())) {
-      // Where most members left no dump, or with logs alone, nothing is known of them: add_absences() handles it.
+      // If most members left no dump, or with logs alone, their state is unknown: add_absences() handles it.
       out.push_back(all_entered(stall));
       if (auto less = enqueued_less(stall)) out.push_back(*std::move(less));
     }

@@ -66,7 +66,7 @@ class Translation {
         absent(one, Reporter::StallInspector);
         return true;
       case What::AnalyserMissing:
-        // Of several entries the first is the cause: after it the analyser matches no more calls of the group.
+        // The first of several entries is the cause: after it, the analyser matches no further calls of the group.
         if (!std::exchange(has_analyser_, true)) absent(one, Reporter::Analyser);
         return true;
       case What::EngineAbsent:
@@ -135,8 +135,8 @@ class Translation {
     }
   }
 
-  /// The index of a pod is its rank where each has one rank; where the job has more ranks, each pod has as many, in
-  /// its order.
+  /// Returns the ranks of pods. A pod's index is its rank if each pod has one rank; if the job has more ranks, each
+  /// pod has an equal number, in order.
   std::vector<int> ranks_of_pods(const LogStatement& one) const {
     const auto pods = static_cast<int>(one.code);
     const bool are_even = pods > 1 && logs_.known_world >= pods && logs_.known_world % pods == 0;
@@ -292,10 +292,10 @@ class Translation {
     }
   }
 
-  /// The statements of the catalogue's rows.
+  /// Adds the statements of the catalogue's rows.
   void take_rows() {
     for (const facts::Died& one : logs_.facts.deaths) {
-      // A LogStatement has an exception too, with details of its traceback.
+      // An exception is also stored as a LogStatement, with details of its traceback.
       if (one.cause == DeathCause::Exception || one.cause == DeathCause::Abort) continue;
       out_.deaths.push_back(one);
       facts::Died& death = out_.deaths.back();
@@ -317,8 +317,8 @@ class Translation {
     }
   }
 
-  /// Once the coordination service has named the ranks that missed a barrier, the others end, and their heartbeats
-  /// with them.
+  /// Returns whether the death follows from a barrier: when the coordination service has named the ranks that missed
+  /// it, the other ranks end, and with them their heartbeats.
   bool follows_barrier(const facts::Died& death) const {
     if (death.cause != DeathCause::Unknown || !death.row.starts_with("jax_")) return false;
     return std::ranges::any_of(logs_.facts.members, [&](const facts::Member& one) {
@@ -329,15 +329,16 @@ class Translation {
     });
   }
 
-  /// Returns whether a library or a service reports it, as its row states: the inference takes its meaning from there.
+  /// Returns whether a library or a service reports the fact, as its row states: then the inference uses that meaning.
   static bool is_report(const facts::Fact& one) { return one.reporter > Reporter::Scheduler; }
 
-  /// Reports of a library or a service on which ranks arrived. Other facts of members show which ranks exist.
+  /// Adds reports of a library or a service about which ranks arrived. Other facts about members show which ranks
+  /// exist.
   void take_member(facts::Member one) {
     if (!is_report(one) || one.basis == Basis::Person) return;
-    one.group.clear();  // the group that the line is written for
+    one.group.clear();  // the group for which the line is written
     if (one.reporter == Reporter::Barrier && !one.missing.empty()) {
-      // Rank 0 counts the others: where the line names it as missing, it has not come through itself.
+      // Rank 0 counts the others: if the line names rank 0 as missing, rank 0 itself has not arrived.
       std::erase(one.missing, 0);
       if (one.missing.empty()) one.ranks = {0};
       has_barrier_ = has_barrier_ || !one.missing.empty();
@@ -352,7 +353,7 @@ class Translation {
     out_.members.push_back(std::move(one));
   }
 
-  /// monitored_barrier lists the ranks that arrived; the absent ones are computed here.
+  /// Computes the absent ranks, because monitored_barrier lists the ranks that arrived.
   void conclude_barrier() {
     const auto waiter = std::ranges::find_if(
         arrivals_, [](const facts::Member& one) { return one.subject.is_known(); });
@@ -375,7 +376,7 @@ class Translation {
     out_.members.push_back(std::move(fact));
   }
 
-  /// A person that names two sets of ranks corrects an earlier sentence, or means two jobs: then neither is used.
+  /// A person who names two sets of ranks corrects an earlier sentence, or means two jobs: then neither set is used.
   void take_people() {
     std::set<std::vector<int>> named;
     for (const facts::Member& one : logs_.facts.members) {
@@ -394,8 +395,8 @@ class Translation {
   const LogFacts& logs_;
   facts::Facts& out_;
   bool has_analyser_ = false;
-  std::vector<facts::Member> arrivals_;  ///< that monitored_barrier lists
-  bool has_barrier_ = false;             ///< it names the ranks that did not arrive
+  std::vector<facts::Member> arrivals_;  ///< listed by monitored_barrier
+  bool has_barrier_ = false;             ///< a report names the ranks that did not arrive
 };
 
 }  // namespace

@@ -72,14 +72,14 @@ enum class Shown : std::uint8_t {
 /// One hypothesis, as data. diag/report/sentences turns it into text.
 struct Explanation {
   Kind kind = Kind::Unknown;
-  std::vector<int>
-      culprits;  ///< global ranks, ascending; empty: no rank is at fault, or none can be named
+  /// Global ranks, ascending; empty: no rank is at fault, or none can be named
+  std::vector<int> culprits;
   std::vector<int> suspects;  ///< ranks that include the culprit, where it cannot be named
   double confidence = 0;      ///< 0 .. 1
   Features features;          ///< determine the confidence; the first is the ground
 
   facts::DeathCause cause = facts::DeathCause::Unknown;  ///< cause of a death
-  std::int64_t exit_code = 0;   ///< of a death; negative: minus the signal number; 0: unknown
+  std::int64_t exit_code = 0;   ///< for a death; negative: minus the signal number; 0: unknown
   std::int64_t completion = 0;  ///< ibv_wc_status of a failed transfer; 0: unknown
   std::string call;             ///< `all_reduce 812 of default_pg`; empty: no call
   std::vector<int> waiting;     ///< ranks that wait for the culprits or in the call

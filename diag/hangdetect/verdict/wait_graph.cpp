@@ -13,7 +13,8 @@ const std::vector<int>& edges(const Graph& graph, int from) {
   return graph[static_cast<std::size_t>(from)];
 }
 
-/// Number of the strongly connected component of each rank, without recursion: jobs are long chains.
+/// Returns the number of the strongly connected component of each rank. Not recursive, because jobs can be long
+/// chains.
 std::vector<int> components(const Graph& graph) {
   const std::size_t size = graph.size();
   std::vector<int> component(size, -1);
@@ -70,8 +71,8 @@ std::vector<int> components(const Graph& graph) {
   return component;
 }
 
-/// Returns whether the ranks still contain a cycle without rank `without`: remove ranks that wait for none of the rest,
-/// until no rank is left or none can be removed.
+/// Returns whether the ranks still contain a cycle without rank `without`: removes ranks that wait for none of the
+/// rest, until none is left or none can be removed.
 bool has_cycle(const Graph& graph, const std::vector<int>& ranks, int without) {
   std::vector<int> pending(graph.size(), -1);
   std::vector<std::vector<int>> waiters(graph.size());
@@ -107,7 +108,7 @@ bool has_cycle(const Graph& graph, const std::vector<int>& ranks, int without) {
   return left > 0;
 }
 
-/// A shortest cycle through the first rank of the component that is in one.
+/// Returns a shortest cycle through the first rank of the component that is in a cycle.
 std::vector<int> shortest_cycle(const Graph& graph, const std::vector<int>& ranks) {
   std::vector<int> best;
   const std::size_t tries = std::min<std::size_t>(ranks.size(), 16);
@@ -153,7 +154,8 @@ std::vector<WaitCycle> wait_cycles(const Graph& waits) {
   std::vector<WaitCycle> cycles;
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (!is_cyclic[i]) continue;
-    // Tarjan numbers a component after those that it leads to: a component that leads to another is not the cause.
+    // Tarjan's algorithm numbers a component after those that it leads to: a component that leads to another is not
+    // the cause.
     std::vector<bool> seen(waits.size(), false);
     std::vector<int> path = members[i];
     bool leads_to_cyclic = false;

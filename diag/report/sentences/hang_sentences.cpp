@@ -13,13 +13,13 @@ namespace {
 using F = Feature;
 using facts::Reporter;
 
-/// If no verb follows, the subject ends without a space.
+/// Removes the space at the end of a subject that no verb follows.
 std::string trimmed_end(std::string text) {
   while (text.ends_with(' ')) text.pop_back();
   return text;
 }
 
-/// The culprits as a subject: local ranks, and processes without a rank, are named as such.
+/// Returns the culprits as a subject: local ranks, and processes without a rank, are named as such.
 std::string subject(const Explanation& one, std::string_view verb_one, std::string_view verb_many) {
   if (!one.culprits.empty()) {
     const std::string ranks =
@@ -33,7 +33,7 @@ std::string subject(const Explanation& one, std::string_view verb_one, std::stri
   return trimmed_end(fmt::format("{} {}", who.empty() ? "A process" : capital(who), verb_one));
 }
 
-/// A note on what a local rank is in the job.
+/// Returns a note that explains a local rank.
 std::string local_note(const Explanation& one) {
   return one.is_local_rank && !one.culprits.empty()
              ? " It is the local rank, which is the global one if the job has one host."

@@ -26,7 +26,8 @@ std::string excerpt(std::string_view text);
 /// Returns the reporter's name for a sentence: `monitored_barrier`.
 std::string name_of(facts::Reporter reporter);
 
-/// Returns the sentences for a job that moves, ended well, or shows no cause.
+/// Returns the sentences for a verdict without a culprit: the job moves, ended well, or shows no cause.
+/// Implemented in quiet_sentences.cpp.
 std::string quiet_text(const Explanation& one);
 
 }  // namespace ringside::hang

@@ -13,14 +13,14 @@
 namespace ringside::hang {
 namespace {
 
-/// Where the rank runs, by its lines: ` on n01`.
+/// Returns ` on n01`, the host of the rank according to its lines; empty: unknown.
 std::string on_host(const LogFacts& logs, int rank) {
   const auto found = logs.processes.find(rank);
   return found == logs.processes.end() || found->second.host.empty() ? ""
                                                                      : " on " + found->second.host;
 }
 
-/// Its process id if known, otherwise a placeholder.
+/// Returns the process id if it is known, otherwise a placeholder.
 std::string pid_of(const LogFacts& logs, int rank) {
   const auto found = logs.processes.find(rank);
   return found == logs.processes.end() || found->second.pid < 0 ? "PID"
@@ -90,7 +90,7 @@ std::string step_for_death(const Explanation& one) {
                      kKernelLog);
 }
 
-/// A connection of ringside's own engine broke: what to test between the two hosts.
+/// Returns what to test between two hosts if a connection of ringside's own engine broke.
 std::string path_step(std::string_view text) {
   if (contains(text, "status=") || contains(text, "IBV_"))
     return "Test the path between the two GIDs that the line names: ib_write_bw between them, "
@@ -126,7 +126,7 @@ std::string step_for_network(const Explanation& one, const LogFacts& logs) {
          "host.";
 }
 
-/// Ranks for which no line shows a wait.
+/// Returns the ranks for which no line shows a wait.
 std::vector<int> silent_ranks(const Job& job) {
   std::vector<int> silent;
   for (int rank = 0; rank < job.world(); ++rank) {

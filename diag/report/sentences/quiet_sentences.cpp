@@ -2,6 +2,9 @@
 
 #include "diag/report/sentences/hang_words.h"
 
+/// Sentences for verdicts without a culprit: the job moves, it ended, or nothing shows a hang. The ground of the verdict
+/// (ground()) selects the sentence, and for NothingShown the field `shown`. Each sentence uses only the fields that the
+/// generator of that ground sets (diag/hangdetect/verdict/quiet.cpp).
 namespace ringside::hang {
 namespace {
 

@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-/// Elements of a call's input and output, but for lists.
+/// Returns the number of elements of a call's input and output; not for lists of transfers.
 std::pair<std::int64_t, std::int64_t> elements_of(const CollectiveCall& call, Rank me, int nranks) {
   const std::int64_t all = call.count * nranks;
   switch (call.collective) {
@@ -30,7 +30,7 @@ std::pair<std::int64_t, std::int64_t> elements_of(const CollectiveCall& call, Ra
   }
 }
 
-/// By numbers: buffers of two calls are no parts of one array.
+/// Compares addresses as numbers, because the buffers of two calls are not parts of one array.
 bool overlap(const MemoryRange& a, const MemoryRange& b) {
   const auto a_begin = reinterpret_cast<std::uintptr_t>(a.begin);
   const auto b_begin = reinterpret_cast<std::uintptr_t>(b.begin);

@@ -7,19 +7,19 @@
 
 namespace ringside {
 
-/// Bytes of the caller's memory.
+/// A range of the caller's memory, in bytes.
 struct MemoryRange {
   const std::byte* begin = nullptr;
   std::size_t size = 0;
 };
 
-/// What a call touches on one rank.
+/// The memory that a call reads and writes on one rank.
 struct CallRanges {
   std::vector<MemoryRange> reads, writes;
 };
 CallRanges ranges_of(const CollectiveCall& call, Rank me, int nranks);
 
-/// Whether one of the two has to be done before the other begins: it writes what the other reads or writes.
+/// Returns whether one of the two has to be done before the other begins: it writes what the other reads or writes.
 bool depend(const CallRanges& a, const CallRanges& b);
 
 }  // namespace ringside

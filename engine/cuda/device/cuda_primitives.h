@@ -11,17 +11,19 @@
 
 namespace ringside {
 
-/// The model for GPUs: the warps of one strand move a chunk through slots in device memory, a slot at a time.
-/// One object a warp; all warps of a strand take the same steps.
+/// The Primitives model for GPUs: the warps of one strand move a chunk through slots in device memory, one slot at a
+/// time. Each warp has its own object; all warps of a strand take the same steps.
 ///
-/// Machine    what runs it: GpuMachine in kernels, the tests' fibres on hosts (README.md)
-/// Switch     ports of a group whose switch does the work (switch_slots.h): load_reduced() has it reduce what lies at one
-///            place of all members' slots, multicast_pack() has it store 16 bytes there. In which order floats are
-///            summed is the switch's, and of 16 bits it rounds once: the bits of HostPrimitives where sums are exact
-/// Reduction  where kReduces: own input first, then what arrives, end after end, each operation rounded to the element; what is
-///            divided after the sum is divided where an output is written: the bits of HostPrimitives
-/// Ordering   in device_ends.h, move_simple.h, move_lines.h
-/// Abort      after a wait that was given up each step returns at once, on all warps of the strand alike
+/// Machine    the platform: GpuMachine in kernels, the tests' fibres on hosts (README.md)
+/// Switch     for ports of a group whose switch does the work (switch_slots.h), load_reduced() lets the switch reduce
+///            the data at one place of all members' slots, and multicast_pack() lets it store 16 bytes to all of them.
+///            The switch determines the order in which floats are summed, and rounds 16-bit sums once: results equal
+///            those of HostPrimitives if the sums are exact
+/// Reduction  if kReduces: own input first, then the received data, end after end; each operation rounds to the
+///            element. A division after the sum is done where an output is written. Results are bit-identical to those
+///            of HostPrimitives
+/// Ordering   see device_ends.h, move_simple.h, move_lines.h
+/// Abort      after a wait that was given up, each step returns at once, on all warps of the strand
 template <bool kReduces, typename Machine>
 class CudaPrimitives : public NamedPrimitives<CudaPrimitives<kReduces, Machine>> {
  public:
@@ -48,8 +50,8 @@ class CudaPrimitives : public NamedPrimitives<CudaPrimitives<kReduces, Machine>>
     run(kPrimitive, chunk, from, to);
   }
 
-  /// Once the strand has taken its last step.
-  /// returns  false: it has given up
+  /// Ends the call after the strand's last step.
+  /// returns  false: the strand has given up
   RINGSIDE_HD bool finish() {
     if (machine_.warp() == 0) ends_.credits().end_call(strand_);
     return !has_failed_;
@@ -95,7 +97,7 @@ class CudaPrimitives : public NamedPrimitives<CudaPrimitives<kReduces, Machine>>
     return move_simple<kReduces>(machine_, block_, ends_, slice);
   }
 
-  /// By value: what a call has the address of lies in memory, not in registers.
+  /// Takes its arguments by value: arguments whose address is taken are kept in memory instead of registers.
   RINGSIDE_HD_CALL void record(Primitive primitive, std::int64_t offset, std::int64_t count,
                                std::uint64_t from, std::uint64_t to, std::int64_t begin_ns) {
     if (machine_.warp() != 0) return;
@@ -134,12 +136,14 @@ class CudaPrimitives : public NamedPrimitives<CudaPrimitives<kReduces, Machine>>
   DeviceEnds<Machine> ends_;
   const int strand_;
   std::int64_t loop_ = 0;
-  const DirectStep* direct_ = nullptr;  ///< of the step that is due; null: all goes through slots
+  /// Direct part of the current step; null: all messages use slots
+  const DirectStep* direct_ = nullptr;
   std::uint32_t step_ = 0;
   bool has_failed_ = false;
 };
 
-/// A DeviceTaskView whose collective is a constant, so that of all texts its own are left in a kernel.
+/// A DeviceTaskView whose collective is a constant, so that a kernel contains only the algorithms of its own
+/// collective.
 template <Collective kCollective>
 struct TaskOfCollective {
   DeviceTaskView view;
@@ -154,10 +158,10 @@ struct TaskOfCollective {
   [[nodiscard]] RINGSIDE_HD int turn_of(std::int64_t loop) const { return view.turn_of(loop); }
 };
 
-/// What each warp of a block does: its strand, from the first step to the last. Warps beyond the strands have
-/// nothing to do.
-/// kCollective  the block's, or one of the same texts: all_gather for all_gather_v, send_recv for any exchange
-/// window       of the output: DeviceLaunch::windows
+/// Runs one warp of a block: the steps of its strand, from the first to the last. Warps without a strand do nothing.
+/// kCollective  the block's collective, or one with the same algorithm: all_gather for all_gather_v, send_recv for any
+///              exchange
+/// window       window of the output: DeviceLaunch::windows
 /// returns      false: the strand has given up
 template <Collective kCollective, typename Machine>
 RINGSIDE_HD bool run_device_block(Machine& machine, const DeviceBlock& block,

@@ -8,12 +8,12 @@
 #include "engine/collectives/device_task.h"
 #include "engine/cuda/device/device_direct.h"
 
-/// What a GPU's executor hands to its kernels: plain data that hosts make (lay_out.h) and one block each reads.
+/// The data that a GPU's executor passes to its kernels. Hosts make it (lay_out.h), and each block reads its part.
 namespace ringside {
 
 /// Ends that a block has on one side at most, all of its ports together.
 inline constexpr int kMostDeviceEnds = 64;
-/// Ranks at most of one launch.
+/// Maximum number of ranks in one launch.
 inline constexpr int kMostDeviceRanks = 16;
 /// Calls at most of one launch, and ranks' buffers of all of them together: a kernel's arguments have 4 KiB.
 inline constexpr int kMostDeviceWorks = 64;
@@ -22,58 +22,57 @@ inline constexpr int kLanesOfWarp = 32;
 
 /// One end of one direction of a connection.
 ///
-/// Flow control  messages are counted from 0; message m lies in slot m % slots. Simple: the sender has posted
-///               those below *tail. All protocols: the receiver is done with those below *head, so a sender
-///               has room while m < *head + slots. In LL and LL128 flags in the lines signal arrival.
-/// Ownership     of the connection's owner: lay_out.h, process_links.h
+/// Flow control  messages are counted from 0; message m uses slot m % slots. Simple: the sender has posted all
+///               messages below *tail. All protocols: the receiver has released all messages below *head, so a sender
+///               has room while m < *head + slots. In LL and LL128, flags in the lines signal arrival.
+/// Ownership     the owner of the connection also owns this memory: lay_out.h, process_links.h
 struct DeviceEnd {
   std::byte* slots = nullptr;     ///< aligned to 128 bytes; zero before the first message
   std::uint64_t* tail = nullptr;  ///< messages posted
   std::uint64_t* head = nullptr;  ///< messages taken
-  /// Of this end alone: messages that have passed it, from call to call; behind that, for observers, 1 while its
-  /// kernel has waited for it for a while (DeviceProgress); and then, of a sending end, below which message it is known to
-  /// have room.
+  /// Three counters that only this end uses: the number of messages that have passed it, kept across calls; then, for
+  /// observers, 1 while its kernel has been waiting for it for some time (DeviceProgress); then, for a sending end,
+  /// the message number below which it is known to have room.
   std::uint64_t* step = nullptr;
-  /// [slot]: bytes of data. Of sending ends whose slots a proxy takes on (proxy.h), which knows of no call: the ends give
-  /// it the size and, whatever the protocol, the tail. Null: the receiver is a kernel
+  /// [slot]: bytes of data. Only for sending ends whose slots a proxy sends (proxy.h). The proxy does not know the
+  /// calls, so the end passes it the size and, with any protocol, the tail. Null: the receiver is a kernel
   std::uint32_t* sizes = nullptr;
-  /// Of an end towards a switch (switch_slots.h), on the head's side: where the slots of all members lie at once, for
-  /// multimem instructions alone. All of the port's ends have the same. Null: data lie in `slots`
+  /// Head's end towards a switch (switch_slots.h): address of all members' slots, for multimem only. Null: no switch
   std::byte* multicast = nullptr;
   std::int32_t peer = 0;
-  /// Simple, where the sender may reach the receiver's output: DeviceCredit. Null: all messages go through slots.
+  /// Simple only: the credit by which the sender may store into the receiver's output. Null: all messages use slots.
   DeviceCredit* credit = nullptr;
-  std::uint64_t* credits = nullptr;  ///< of the sender alone: calls that it has had credit for
+  std::uint64_t* credits = nullptr;  ///< sender only: calls with credit so far
 };
 
-/// A reduction as ReduceOp has it, for device code.
+/// A ReduceOp for device code.
 struct DeviceReduction {
   bool reduces = false;
   DataType type = DataType::Float32;
   RedOp between = RedOp::Sum;  ///< Sum, Prod, Min or Max
-  bool is_scaled = false;      ///< own input is multiplied by the scalar first
-  std::uint64_t scalar = 0;    ///< the element's bits, as often as they go into 8 bytes
-  std::int32_t divisor = 0;    ///< of what is written to an output; 0: none
+  bool is_scaled = false;      ///< whether own input is first multiplied by the scalar
+  std::uint64_t scalar = 0;    ///< the element's bits, repeated to fill 8 bytes
+  std::int32_t divisor = 0;    ///< divides values that are written to an output; 0: no division
 };
 
-/// What all blocks of a launch look at while they wait. In memory that hosts and kernels write at any time.
+/// The memory that all blocks of a launch poll while they wait. Hosts and kernels may write it at any time.
 struct DeviceControl {
   static constexpr std::uint32_t kByHost = 1, kByKernel = 2;
-  /// Not 0: every wait ends. A host says so, or a warp that has given up: what is behind it need not wait as long, and the
-  /// host sees by one word whether there is anything to look at.
+  /// Not 0: every wait ends. Set by a host, or by a warp that has given up, so that other warps need not wait as long,
+  /// and that the host can check all warps by one word.
   std::uint32_t abort = 0;
 };
 
 enum class DeviceOutcome : std::uint32_t { Fine = 0, Aborted = 1, TimedOut = 2 };
 
-/// How a warp ended, and what it waited for. One a warp; left alone where all went well, and by all that come later: launches
-/// of the same blocks may follow each other before a host has looked.
+/// How a warp ended, and what it waited for. Each warp has one. Only the first failure is stored: several launches of
+/// the same blocks may run before the host reads it.
 struct DeviceReport {
   DeviceOutcome outcome = DeviceOutcome::Fine;
   std::int32_t peer = -1;
   std::uint32_t waits_for_room = 0;  ///< 1: to send; 0: to receive; 2: for credit to send
   std::uint32_t end = 0;             ///< on that side
-  std::uint64_t step = 0;            ///< of that end
+  std::uint64_t step = 0;            ///< step of that end
 };
 
 /// One primitive on one chunk by the GPU's clock.
@@ -89,34 +88,34 @@ struct DeviceEvent {
   std::uint8_t strand = 0;
 };
 
-/// Where the events of one strand go.
+/// The memory for the events of one strand.
 struct DeviceEventList {
   DeviceEvent* events = nullptr;  ///< null: nothing is recorded
-  std::uint32_t capacity = 0;     ///< what comes later is counted, not kept
+  std::uint32_t capacity = 0;     ///< further events are counted but not stored
   std::uint32_t count = 0;
 };
 
-/// One rank's part of one channel: what one block runs, strand after strand side by side.
+/// One rank's part of one channel, which one block runs; its strands run concurrently.
 struct DeviceBlock {
   DeviceTask task;
   const std::byte* tables = nullptr;
   const DeviceEnd* recv_ends = nullptr;
   const DeviceEnd* send_ends = nullptr;
-  const std::uint64_t* recv_of_port = nullptr;  ///< [port]: a bit for each of its ends
+  const std::uint64_t* recv_of_port = nullptr;  ///< [port]: one bit for each of its ends
   const std::uint64_t* send_of_port = nullptr;
-  /// These four tables lie in one piece, so that a machine can copy it: where it begins. 16 bytes are its unit.
+  /// Start of the memory of the four tables above, which a machine may copy in units of 16 bytes.
   const std::byte* ends = nullptr;
   std::int64_t ends_bytes = 0;
   std::int32_t recv_count = 0;  ///< ends
   std::int32_t send_count = 0;
   std::int32_t rank = 0;
-  std::int32_t place = 0;  ///< of the rank in the launch: whose buffers it takes
+  std::int32_t place = 0;  ///< place of the rank in the launch, which selects its buffers
   std::int32_t channel = 0;
   std::int32_t element = 1;  ///< bytes
   std::int32_t warps_per_strand = 1;
   std::int32_t slots = kSlots;   ///< a power of two
-  std::int64_t slot = 0;         ///< data bytes that a message has at most
-  std::int64_t slot_memory = 0;  ///< device_slot_memory() of it
+  std::int64_t slot = 0;         ///< maximum data bytes of a message
+  std::int64_t slot_memory = 0;  ///< device_slot_memory() of `slot`
   std::int64_t timeout_ns = 0;   ///< a wait that takes longer fails
   Protocol protocol = Protocol::Simple;
   DeviceReduction reduction;
@@ -127,7 +126,7 @@ struct DeviceBlock {
 };
 static_assert(std::is_trivially_copyable_v<DeviceBlock>);
 
-/// Has a copy of a block use a copy of its tables, which lies at `here`.
+/// Makes a copy of a block use the copy of its tables at `here`.
 RINGSIDE_HD inline void use_copied_ends(DeviceBlock& block, const std::byte* here) {
   const auto move = [&](auto*& table) {
     using Table = std::remove_reference_t<decltype(table)>;
@@ -146,27 +145,27 @@ struct DeviceBuffers {
   std::byte* output = nullptr;
 };
 
-/// One call of a launch: its blocks, in memory that the GPU reads, and the index of its buffers in DeviceLaunch::buffers.
+/// One call of a launch: its blocks, in memory of the GPU, and the index of its buffers in DeviceLaunch::buffers.
 struct DeviceWork {
   const DeviceBlock* blocks = nullptr;  ///< [place][channel]
   std::int32_t channels = 1;
-  std::int32_t first_buffers = 0;  ///< of place 0; those of the others follow
+  std::int32_t first_buffers = 0;  ///< index of place 0; the other places follow
 };
 
-/// What a launch is given, by value. A block of it is one channel of one rank: it takes its part of each call, one after the
-/// other, as far as they have that channel.
+/// The argument of a launch, passed by value. A block runs one channel of one rank: its part of each call in order, if
+/// the call has that channel.
 struct DeviceLaunch {
   std::int32_t places = 0;    ///< ranks
-  std::int32_t channels = 0;  ///< of the call that has most
-  std::int32_t warps = 0;     ///< of a block: of the call that wants most
+  std::int32_t channels = 0;  ///< maximum over the calls
+  std::int32_t warps = 0;     ///< warps of a block; maximum over the calls
   std::int32_t works = 0;
   std::int32_t buffer_count = 0;
   std::int32_t is_one_gpu = 1;    ///< 0: a rank is on another GPU, or a host waits for a counter
-  std::int32_t absent_rank = -1;  ///< whose blocks end at once, as if it had died: faults and tests
+  std::int32_t absent_rank = -1;  ///< faults, tests: rank whose blocks end at once
   DeviceWork work[kMostDeviceWorks] = {};
   DeviceBuffers buffers[kMostDeviceBuffers] = {};
-  /// Of each buffers' output. 0: others cannot reach it. kSameSpace: senders see it where its owner does. Else the number
-  /// of the memory that it lies in: DeviceWindows
+  /// [buffers]: how other ranks can reach the output. 0: not at all. kSameSpace: senders use the owner's address. Else
+  /// the number of the window that contains it: DeviceWindows
   std::int16_t windows[kMostDeviceBuffers] = {};
   static constexpr std::int16_t kSameSpace = -1;
 
@@ -174,9 +173,9 @@ struct DeviceLaunch {
 };
 static_assert(std::is_trivially_copyable_v<DeviceLaunch> && sizeof(DeviceLaunch) <= 4096);
 
-/// Bytes of one slot's memory that holds `data` bytes.
-/// LL     16-byte lines: two words of 4 bytes data and 4 of flag
-/// LL128  128-byte lines: 120 bytes data and 8 of flag
+/// Returns the bytes of a slot's memory that hold `data` bytes.
+/// LL     16-byte lines: two words, each with 4 bytes of data and 4 of flag
+/// LL128  128-byte lines: 120 bytes of data and 8 of flag
 RINGSIDE_HD constexpr std::int64_t device_slot_memory(Protocol protocol, std::int64_t data) {
   switch (protocol) {
     case Protocol::LL:
@@ -189,8 +188,9 @@ RINGSIDE_HD constexpr std::int64_t device_slot_memory(Protocol protocol, std::in
   return ceil_multiple(data, 128);
 }
 
-/// Flags of LL have 32 bits. So that what an old, longer message left in a slot is never taken for new, in
-/// `slots` messages twice on the way round the sender writes the slot's every line.
+/// Returns whether the sender writes every line of the slot. Flags of LL have 32 bits: twice per wrap-around, in
+/// `slots` consecutive messages, the sender writes all lines, so that no data of an old, longer message can be taken
+/// for new.
 RINGSIDE_HD constexpr bool writes_every_line(std::uint64_t step, int slots) {
   const std::uint64_t since = (step + 1) & 0x7FFFFFFFU;
   return step > 0x7FFFFFF0U && since <= static_cast<std::uint64_t>(slots);

@@ -7,15 +7,14 @@
 
 namespace ringside {
 
-/// One of 8 classes of an element's place, and the element that each has: what a buffer is to hold.
-///
-/// shape  plain data, which kernels take by value
+/// The expected content of a buffer: elements are divided into 8 classes by index, and all elements of a class have
+/// one value.  shape  plain data, which kernels take by value
 struct PlaceTable {
   std::uint64_t seed = 0;
   std::int64_t first = 0;     ///< place of the buffer's first element
   std::int64_t count = 0;     ///< elements of the buffer
   std::int32_t element = 1;   ///< bytes
-  std::byte values[64] = {};  ///< [class], one behind the other
+  std::byte values[64] = {};  ///< [class], consecutive
 };
 
 /// Fibonacci hashing: the top bits of a product with 2^64 / golden ratio are well mixed.
@@ -24,7 +23,7 @@ RINGSIDE_HD inline std::size_t class_of_place(std::int64_t place, std::uint64_t 
       ((static_cast<std::uint64_t>(place) + seed) * 0x9E3779B97F4A7C15ULL) >> 61);
 }
 
-/// Whether element `i` of the buffer is what it is to be.
+/// Returns whether element `i` of the buffer is what it is to be.
 RINGSIDE_HD inline bool is_as_expected(const PlaceTable& expected, const std::byte* buffer,
                                        std::int64_t i) {
   const std::byte* const value =

@@ -8,12 +8,12 @@
 
 namespace ringside {
 
-/// Which rank may store into whose output: one block's credits as one warp of one strand sees them. Both ends of a connection
-/// count the calls that the tables let have direct stores on it, whether or not there are any.
+/// Grants the right to store into a rank's output: the credits of one block, as used by one warp of one strand. Both
+/// ends of a connection count the calls whose tables permit direct stores on it, whether or not such stores occur.
 ///
-/// Ordering   a receiver gives credit with st.release.sys when the strand begins, so behind all that has ever been done to
-///            its output; one warp of a sender's strand takes it with ld.acquire.sys, and behind a barrier all of them
-///            read the rest and store
+/// Ordering   a receiver grants credit with st.release.sys when the strand begins, after all earlier accesses to its
+///            output; one warp of a sender's strand reads it with ld.acquire.sys, and after a barrier all warps read
+///            the address and store
 template <typename Machine>
 class DeviceCredits {
  public:
@@ -35,7 +35,7 @@ class DeviceCredits {
     });
   }
 
-  /// One warp of the strand, at its end.
+  /// Ends the call; called by one warp of the strand.
   RINGSIDE_HD void end_call(int strand) {
     if (block_.direct.first == nullptr) return;
     machine_.each_lane([&](int lane) {
@@ -46,7 +46,7 @@ class DeviceCredits {
     });
   }
 
-  /// Whether this rank has let the peer of a receiving end store into its output.
+  /// Returns whether this rank has let the peer of a receiving end store into its output.
   [[nodiscard]] RINGSIDE_HD bool is_given(int end) const {
     return has_window_ && block_.recv_ends[end].credit != nullptr;
   }
@@ -61,12 +61,13 @@ class DeviceCredits {
     })) {
       if (wait.is_over(own.step)) return false;
     }
-    machine_.sync_warp();  // what lane 0 has acquired holds for the others behind this
+    machine_.sync_warp();  // what lane 0 has acquired is visible to the other lanes after this
     return true;
   }
 
-  /// The output of the peer of a sending end, where the step's message is stored into it. Null: into a slot.
-  /// shape  one warp has come out of wait_for(), and this is that one or a barrier of the strand has come since
+  /// Returns the output of a sending end's peer if the step's message is stored into it. Null: the message uses a
+  /// slot.
+  /// shape  one warp has returned from wait_for(), and this is that warp, or a barrier of the strand has followed
   [[nodiscard]] RINGSIDE_HD std::byte* output_of(int end, const DirectStep& direct) {
     if (!is_wanted(end, direct)) return nullptr;
     if ((is_known_ >> end & 1U) == 0) {
@@ -84,7 +85,7 @@ class DeviceCredits {
     }
     return machine_.warp_memory().outputs[end];
   }
-  /// A place in it, by what DeviceSlice::place says of it.
+  /// Returns the offset in that output for DeviceSlice::place.
   [[nodiscard]] RINGSIDE_HD std::int64_t shifted(int end, std::int64_t place) const {
     return place + block_.direct.shift[end];
   }
@@ -96,8 +97,8 @@ class DeviceCredits {
 
   Machine& machine_;
   const DeviceBlock& block_;
-  std::uint64_t is_known_ =
-      0;  ///< a bit an end whose receiver's output is known: null where messages go through slots
+  /// One bit per end whose receiver's output is known to be null: messages use slots
+  std::uint64_t is_known_ = 0;
   bool has_window_ = false;  ///< others may reach this rank's output
 };
 

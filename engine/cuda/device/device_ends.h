@@ -11,20 +11,20 @@
 
 namespace ringside {
 
-/// The ends of one block as one warp of one strand sees them: which message is next on each, and the waits that
-/// guard it. Each warp counts for itself (DeviceWarpMemory) and all count alike, so that none needs a message.
+/// The ends of one block, as used by one warp of one strand: the next message of each end, and the waits for it. Each
+/// warp keeps its own counts (DeviceWarpMemory); all warps count alike and need no messages for that.
 ///
-/// Ordering   every load of a counter is ld.acquire.sys, every store st.release.sys: what a sender has stored
-///            into a slot before its tail is seen by a warp that has seen the tail, and what a receiver has loaded
-///            from a slot comes before its head. A warp waits or signals for its whole strand, so a barrier of the
-///            strand separates that from the others' loads and stores: PTX orders causally through both.
-/// Multicast  a head reaches the slots of a switch's members at another address than they do, so what the one and the
-///            other do is ordered only across a proxy fence. One on the way is enough, so heads alone have them: behind
-///            their waits, and before they signal (move_simple.h)
-/// source     PTX ISA 9.0, chapter 8, Memory Consistency Model: 8.8 morally strong, 8.9 release and acquire
-///            patterns, 8.9.6 causality order; bar.sync orders memory among the threads that take part. Virtual aliases
-///            count as distinct proxies (Proxies): what is done at the one is before what is done at the other only
-///            where an alias proxy fence lies along the base causality path between (proxy-preserved base causality order)
+/// Ordering   every load of a counter is ld.acquire.sys, every store st.release.sys: a warp that has seen a tail sees
+///            what the sender stored into the slot before it, and a receiver's loads from a slot precede its store of
+///            the head. A warp waits or signals for its whole strand, and a barrier of the strand separates that from
+///            the loads and stores of the other warps: PTX's causality order is transitive through both.
+/// Multicast  a head accesses the slots of a switch's members at another address than the members do, so accesses by
+///            the two are ordered only across a proxy fence. One fence on the way is sufficient, so only heads execute
+///            them: after their waits, and before they signal (move_simple.h)
+/// source     PTX ISA 9.0, chapter 8, Memory Consistency Model: 8.8 morally strong, 8.9 release and acquire patterns,
+///            8.9.6 causality order; bar.sync orders memory among the participating threads. Virtual aliases count as
+///            distinct proxies (Proxies): accesses through one are ordered before accesses through the other only if
+///            an alias proxy fence is on the base causality path between them (proxy-preserved base causality order)
 template <typename Machine>
 class DeviceEnds {
  public:
@@ -33,7 +33,7 @@ class DeviceEnds {
     steps().load(machine, block);
   }
 
-  /// The ends behind the ports, a bit an end. for_each_bit() goes through them in the order of reduction.
+  /// Returns the ends of the ports, one bit per end. for_each_bit() visits them in the order of reduction.
   [[nodiscard]] RINGSIDE_HD std::uint64_t recv_ends(Ports ports) const {
     return ends_of(block_.recv_of_port, ports);
   }
@@ -44,7 +44,7 @@ class DeviceEnds {
   [[nodiscard]] RINGSIDE_HD std::uint64_t recv_step(int end) const { return steps().recv[end]; }
   [[nodiscard]] RINGSIDE_HD std::uint64_t send_step(int end) const { return steps().send[end]; }
 
-  /// Where the next message of an end lies; of one with `multicast`, in the slots of all members.
+  /// Returns the address of an end's next message; with `multicast`, the address in the slots of all members.
   [[nodiscard]] RINGSIDE_HD const std::byte* recv_slot(int end) const {
     return slot_of(block_.recv_ends[end], recv_step(end));
   }
@@ -54,8 +54,9 @@ class DeviceEnds {
 
   [[nodiscard]] RINGSIDE_HD DeviceCredits<Machine>& credits() { return credits_; }
 
-  /// Waits until each end of `to` has room for a message; what is stored directly needs none. Each warp for itself.
-  /// returns  false: the warp has given up, and has said so in its report
+  /// Waits until each end of `to` has room for a message, except for messages that are stored directly. Every warp
+  /// waits for itself.
+  /// returns  false: the warp has given up, and has written its report
   RINGSIDE_HD bool wait_for_room(std::uint64_t to, const DirectStep& direct = {}) {
     DeviceWait<Machine> wait(machine_, block_);
     int waits_on = -1;
@@ -71,13 +72,13 @@ class DeviceEnds {
       machine_.sync_warp();  // a lane may still read what is written below
       std::uint64_t room = step;
       while (waits_on < 0 && step >= room) {
-        // Lane 0's answer for all: each might see another one, and part from the warp.
+        // All lanes use lane 0's value, because each might read another one, and the warp would diverge.
         const std::uint64_t head = machine_.from_first_lane(
             [&] { return machine_.load_acquire(block_.send_ends[end].head); });
         room = head + static_cast<std::uint64_t>(block_.slots);
         if (step >= room && wait.is_over(block_.send_ends[end].step)) waits_on = end;
       }
-      // What lane 0 has acquired holds for the other lanes behind the barrier of the warp that ends this.
+      // What lane 0 has acquired is visible to the other lanes after the barrier of the warp at the end.
       machine_.each_lane([&](int lane) {
         if (lane == 0) steps().room_until[end] = static_cast<std::uint32_t>(room);
       });
@@ -87,8 +88,8 @@ class DeviceEnds {
     return waits_on < 0;
   }
 
-  /// Simple: waits until a message lies in each end of `from`.
-  /// returns  as above
+  /// Simple: waits until each end of `from` has a message.
+  /// returns  as wait_for_room()
   RINGSIDE_HD bool wait_for_tails(std::uint64_t from) {
     DeviceWait<Machine> wait(machine_, block_);
     int waits_on = -1;
@@ -121,10 +122,10 @@ class DeviceEnds {
     });
   }
 
-  /// One warp of the strand, once all of its warps are done with the slots: gives those of `from` back, and
-  /// posts those of `to`. The next call goes on from the steps that are kept here, and observers read them.
+  /// Called by one warp after all warps of the strand have finished with the slots: releases those of `from` and posts
+  /// those of `to`. The step counters are stored for the next call and for observers.
   /// bytes       of the message
-  /// has_flags   its lines signal their own arrival: only a proxy needs the counter
+  /// has_flags   whether its lines signal their own arrival, so that only a proxy needs the counter
   RINGSIDE_HD void signal(std::uint64_t from, std::uint64_t to, std::int64_t bytes,
                           bool has_flags) {
     machine_.each_lane([&](int lane) {
@@ -163,7 +164,7 @@ class DeviceEnds {
     for_each_port(ports, [&](int port) { ends |= of_port[port]; });
     return ends;
   }
-  /// Messages that a sending end is known to have room for, from the next one on.
+  /// Returns for how many further messages a sending end is known to have room.
   [[nodiscard]] RINGSIDE_HD std::int32_t room_left(int end) const {
     return static_cast<std::int32_t>(steps().room_until[end] -
                                      static_cast<std::uint32_t>(send_step(end)));

@@ -8,20 +8,21 @@
 
 namespace ringside {
 
-/// How far one end of a connection has come, as observers see it while kernels run.
+/// The progress of one end of a connection, which observers read while kernels run.
 struct DeviceProgress {
   std::uint64_t messages = 0;    ///< DeviceEnd::step
-  std::uint64_t is_waiting = 0;  ///< 1: its kernel has waited for it for a while, and still does
+  std::uint64_t is_waiting = 0;  ///< 1: its kernel has been waiting for it for some time
 };
 
-/// How the slots of one connection and their counters lie in one piece of memory, for all that map it: a GPU, two
-/// processes, a kernel and a proxy.
+/// The layout of a connection's slots and counters in one piece of memory, which two GPUs, two processes, or a kernel
+/// and a proxy share.
 ///
-/// shape      memory: memory_for() bytes, at first 0, aligned to 128 bytes
+/// shape      memory: memory_for() bytes, initially 0, aligned to 128 bytes
 /// Ownership  the memory is the caller's
 class DeviceFifo {
  public:
-  /// Counters lie apart, so that polling one does not disturb writes to another. Those of DeviceEnd::step lie together.
+  /// Counters are in separate cache lines, so that polling one does not slow down writes to another. Those of
+  /// DeviceEnd::step are together.
   static constexpr std::size_t kTailAt = 0, kHeadAt = 128, kSendStepAt = 256, kRecvStepAt = 384,
                                kSizesAt = 512, kCreditAt = 640, kCreditsAt = 768, kSlotsAt = 896;
 
@@ -32,12 +33,12 @@ class DeviceFifo {
 
   explicit DeviceFifo(std::byte* memory) : memory_(memory) {}
 
-  /// Where a DeviceProgress lies.
+  /// Returns the address of an end's DeviceProgress.
   [[nodiscard]] std::byte* progress(bool receives) const {
     return memory_ + (receives ? kRecvStepAt : kSendStepAt);
   }
 
-  /// for_proxy  of a sending end: DeviceEnd::sizes
+  /// for_proxy  for a sending end: whether it has DeviceEnd::sizes
   [[nodiscard]] DeviceEnd end(bool receives, bool for_proxy = false) const {
     const auto counter = [&](std::size_t at) {
       return reinterpret_cast<std::uint64_t*>(memory_ + at);

@@ -14,23 +14,22 @@ namespace ringside {
 
 class DeviceMulticast;
 
-/// Memory that kernels read and write: a GPU's, or of hosts what the tests' fibres use.
+/// Memory that kernels read and write: that of a GPU, or host memory for the fibres of tests.
 ///
-/// Ownership  what is taken is the object's, and goes with it
+/// Ownership  the object owns all memory that it returns, and frees it when it is destroyed
 /// Threads    one at a time
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
 
-  /// Aligned to 128 bytes or more, and 0.
-  /// errors  System: no memory
+  /// Allocates memory that is aligned to 128 bytes or more, and zeroed. errors  System: no memory
   virtual Result<std::byte*> take(Bytes size) = 0;
 
-  /// The same, but hosts and kernels see each other's stores in it while a kernel runs.
+  /// Does the same with memory in which hosts and kernels see each other's stores while a kernel runs.
+  /// errors  System: no memory
   virtual Result<std::byte*> take_shared(Bytes size) = 0;
 
-  /// Between memory of the caller and what was taken.
-  /// errors  System
+  /// Copies between the caller's memory and allocated memory. errors  System
   virtual Status write(std::byte* to, std::span<const std::byte> from) = 0;
   virtual Status read(std::span<std::byte> to, const std::byte* from) = 0;
 
@@ -40,36 +39,37 @@ class DeviceMemory {
   /// errors   System; Timeout: the device gives no answer
   virtual Status look(std::span<std::uint64_t> to, const std::byte* from) = 0;
 
-  /// Elements of `buffer` that are not as they are to be, counted where they lie.
-  /// errors  System
+  /// Counts, on the device, the elements of `buffer` that differ from their expected values. errors  System
   virtual Result<std::int64_t> count_wrong(const std::byte* buffer, const PlaceTable& expected) = 0;
 
-  /// Has kernels see memory of hosts, which several processes may have mapped.
-  /// returns  where kernels see it, until unmap()
+  /// Makes host memory accessible to kernels; several processes may have mapped it.
+  /// returns  address for kernels, valid until unmap()
   /// errors   System
   virtual Result<std::byte*> map(std::span<std::byte> pages) = 0;
   virtual void unmap(std::span<std::byte> pages) noexcept = 0;
 
-  /// What other ranks have to know of it.
+  /// Returns the properties of this memory that other ranks need.
   [[nodiscard]] virtual DevicePlace place() const = 0;
-  /// Whether kernels here reach memory of that GPU, once it has been opened.
+  /// Returns whether kernels here reach memory of that GPU, once it has been opened.
   [[nodiscard]] virtual bool reaches(const DeviceId& other) const = 0;
-  /// Whether 128 bytes that a warp stores there at a time arrive whole (LL128): on the GPU itself and by NVLink; not by PCIe.
+  /// Returns whether 128 bytes that a warp stores there at a time arrive whole (LL128): on the GPU itself and by
+  /// NVLink; not by PCIe.
   [[nodiscard]] virtual bool keeps_lines(const DeviceId& other) const { return reaches(other); }
-  /// As take(), where other ranks are to open it.
-  /// by     how other processes do: Ipc, or File where place() says so
+  /// Allocates as take(), for memory that other ranks open.
+  /// by     how other processes open it: Ipc, or File if place() says so
   /// shape  place().id is not 0
+  /// errors  System: no memory, or the driver refuses to share it
   virtual Result<std::byte*> take_to_share(Bytes size, MemoryWay by) = 0;
-  /// What a rank of that process opens by memory that lies in what take_to_share() gave; or, on a GPU, in any allocation.
-  /// Only the former stays though this object ends, for ranks of this process.
-  /// errors  System
+  /// Returns a description by which a rank of another process opens `memory`, which is inside memory from
+  /// take_to_share() or, on a GPU, inside any allocation. Only memory from take_to_share() stays valid for ranks of
+  /// this process after this object is destroyed. errors  System
   virtual Result<DeviceShare> share(std::byte* memory, const ProcessIdentity& with) = 0;
   /// Opens what another rank shares: it lies there until this object ends.
   /// errors  System; Corrupt: it is shared with another process
   virtual Result<std::byte*> open(const DeviceShare& share) = 0;
 
   [[nodiscard]] virtual AdapterAccess adapter_access() const { return {}; }
-  /// As take(), where network adapters are to read and write it.
+  /// Allocates as take(), for memory that network adapters read and write.
   /// shape   adapter_access().is_there
   /// errors  System: no memory
   virtual Result<AdapterMemory> take_for_adapters([[maybe_unused]] Bytes size) {
@@ -81,7 +81,8 @@ class DeviceMemory {
   /// errors   System
   virtual Status flush_arrived() { return {}; }
 
-  /// What a switch does with it, as place().has_multicast says; null: no switch has it. Asked for anew by each thread.
+  /// Returns the switch operations on this memory if place().has_multicast; null: no switch. Every thread calls it
+  /// anew.
   virtual DeviceMulticast* multicast() { return nullptr; }
 };
 

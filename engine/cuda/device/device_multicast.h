@@ -9,14 +9,15 @@
 
 namespace ringside {
 
-/// Memory of several GPUs behind one switch, of which each member has a share: DeviceMemory's part of it.
+/// A multicast object: memory of several GPUs behind one switch, to which each member contributes a share.
 ///
-/// Ordering   one member makes it; all join it; once all have, each binds its share; once all have, kernels use it
-/// Ownership  a share lies there until the DeviceMemory ends
+/// Ordering   one member makes it; all members join it; when all have joined, each binds its share; when all have
+///            bound, kernels use it
+/// Ownership  a share stays bound until the DeviceMemory is destroyed
 /// Threads    one at a time
 class DeviceMulticast {
  public:
-  /// How many GPUs of one host, and how large each one's share is. The same on all of them.
+  /// The number of GPUs, all of one host, and the size of each share; equal on all members.
   struct Shape {
     int members = 0;
     Bytes size = {};
@@ -24,14 +25,13 @@ class DeviceMulticast {
 
   virtual ~DeviceMulticast() = default;
 
-  /// returns  what the members join by, this one as well
-  /// errors   System: the switch does not take them, or has no room
+  /// returns  the file with which the members join, including this one
+  /// errors   System: the switch does not accept them, or has no room
   virtual Result<UniqueFd> make(const Shape& shape) = 0;
-  /// index   which of the members this is
+  /// index   number of this member
   /// errors  System
   virtual Status join(const UniqueFd& file, const Shape& shape, int index) = 0;
-  /// The share in what was joined last; what lies in it is not known.
-  /// errors  System: no memory
+  /// Binds this member's share in the object joined last; its content is undefined. errors  System: no memory
   virtual Result<SwitchSlots> bind() = 0;
 };
 

@@ -32,8 +32,7 @@ class DeviceQueue {
   /// errors  System: of whatever has failed since
   virtual Status wait(Ticket ticket) = 0;
 
-  /// Whether what is put there goes into a graph.
-  /// errors  System
+  /// Returns whether work on the stream is captured into a graph. errors  System
   virtual Result<bool> is_capturing(DeviceStream stream) = 0;
 };
 

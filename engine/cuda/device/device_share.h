@@ -11,13 +11,14 @@
 #include "engine/cuda/device/gpu_direct.h"
 #include "engine/runtime/bootstrap/process_identity.h"
 
-/// How ranks of one host get at memory of each other's GPUs: what they say of theirs, and what crosses.
+/// How ranks of one host access memory of each other's GPUs: the properties that they exchange, and the handles that
+/// they send.
 namespace ringside {
 
-/// Which GPU, whatever a process numbers it: CUDA's UUID. 0: one whose memory no other process can open.
+/// Identifies a GPU independently of a process's numbering: CUDA's UUID. 0: no other process can open its memory.
 using DeviceId = std::array<std::byte, 16>;
 
-/// How memory of one rank's GPU is opened by another rank.
+/// How a rank opens memory of another rank's GPU.
 enum class MemoryWay : std::uint8_t {
   None,     ///< not at all
   Address,  ///< by its address: the ranks are threads of one process
@@ -25,16 +26,16 @@ enum class MemoryWay : std::uint8_t {
   File,     ///< by an open file: cuMem's
 };
 
-/// What a rank says of its GPU, and goes by when it looks at the others'.
+/// The properties of a rank's GPU, which it sends to the other ranks.
 struct DevicePlace {
   DeviceId id{};
   ProcessIdentity process{};
   bool shares_by_ipc = false;   ///< with other processes
   bool shares_by_file = false;  ///< likewise
-  bool has_multicast = false;   ///< a switch may join it with others': DeviceMulticast
+  bool has_multicast = false;   ///< a switch may combine it with others' memory: DeviceMulticast
 };
 
-/// How the ranks of a communicator may get at memory of each other's GPUs: of all of them alike.
+/// The user's settings for access to memory of other ranks' GPUs; equal on all ranks.
 struct MemorySettings {
   bool may_open = true;  ///< false: not at all, in one process neither
   /// Whether between processes it is by files (cuMem) or by CUDA IPC. None: by files where all ranks can.
@@ -43,34 +44,35 @@ struct MemorySettings {
   GpuDirectSettings direct = {};  ///< how network adapters get at this rank's
 };
 
-/// What a rank reports of its GPU, with the user's settings applied, so that all choose alike.
-/// errors  Unsupported: it does not share memory as it has to
+/// Applies the user's settings to the properties of a rank's GPU, so that all ranks make the same choices. errors
+/// Unsupported: it does not support a required way of sharing
 Result<DevicePlace> with_settings(DevicePlace place, const MemorySettings& settings);
 
-/// The one way between all processes, Ipc or File, on which ranks agree that have exchanged their places.
-/// source  NCCL: cuMem where every rank has it
+/// Returns the way that all processes use, Ipc or File, from the exchanged properties of all ranks.
+/// source  NCCL: cuMem if every rank supports it
 MemoryWay way_between_processes(std::span<const DevicePlace> places);
 
-/// Whether one rank opens memory of another's GPU that its kernels reach.
+/// Returns whether one rank opens memory of another's GPU that its kernels reach.
 /// between_processes  the way of all
 bool can_open(const DevicePlace& mine, const DevicePlace& other, MemoryWay between_processes);
 
-/// What one rank opens memory of another's GPU by. Plain bytes, but for a file that is sent with them.
+/// The handle with which a rank opens memory of another rank's GPU. Plain bytes, except for a file that is sent with
+/// them.
 struct DeviceHandle {
   MemoryWay way = MemoryWay::None;
   bool is_paged = false;  ///< the memory is cuMem's
   bool is_held = false;   ///< it stays while find_memory()'s answer does (process_memory.h)
   ProcessIdentity process{};
   DeviceId device{};
-  std::uint64_t address = 0;  ///< where the allocation begins, in that process
-  std::uint64_t size = 0;     ///< of the allocation
-  std::uint64_t offset = 0;   ///< of what is shared, from there
+  std::uint64_t address = 0;  ///< start of the allocation, in that process
+  std::uint64_t size = 0;     ///< size of the allocation
+  std::uint64_t offset = 0;   ///< offset of the shared part
   std::array<std::byte, 64> ipc{};
 };
 
 struct DeviceShare {
   DeviceHandle handle;
-  UniqueFd file;  ///< where the way is File
+  UniqueFd file;  ///< if the way is File
 };
 
 }  // namespace ringside

@@ -8,8 +8,8 @@
 
 namespace ringside {
 
-/// Calls visit(end) for those of the ends, a bit each, that are a lane's. All lanes visit at a time, so what a visit waits for
-/// (a release: for all earlier stores) is waited for once.
+/// Calls visit(end) for those of the ends (one bit each) that belong to a lane. All lanes visit at the same time, so a
+/// wait in a visit (a release waits for all earlier stores) costs its time once.
 template <typename Visit>
 RINGSIDE_HD void for_each_end_of_lane(std::uint64_t ends, int lane, Visit&& visit) {
   static_assert(kMostDeviceEnds == 2 * kLanesOfWarp);
@@ -18,14 +18,15 @@ RINGSIDE_HD void for_each_end_of_lane(std::uint64_t ends, int lane, Visit&& visi
 
 /// The next message of each of a block's ends, kept from call to call in DeviceEnd::step.
 ///
-/// Cost  a short call is mostly waits for memory: each lane loads an end, so the loads overlap, and a call does not ask again
-///       for room that is known
+/// Cost  a short call mostly waits for memory. Each lane loads one end, so the loads overlap, and a call does not
+///       check again for room that is known
 struct DeviceSteps {
   static constexpr int kRoomAt = 2;  ///< in DeviceEnd::step
 
   std::uint64_t recv[kMostDeviceEnds];
   std::uint64_t send[kMostDeviceEnds];
-  /// Messages below this need no look at the head. The low bits: none is further away than the slots are many.
+  /// Messages below this number need no check of the head. Stores the low bits, which suffice because no message is
+  /// further ahead than the number of slots.
   std::uint32_t room_until[kMostDeviceEnds];
 
   template <typename Machine>
@@ -34,7 +35,7 @@ struct DeviceSteps {
       const int count = block.recv_count + block.send_count;
       for (int turn = lane; turn < count; turn += kLanesOfWarp) {
         const int end = turn - block.recv_count;
-        // Both sides by one load: the lanes of the one need not wait for those of the other.
+        // Loads both sides together, so that the lanes of one side need not wait for those of the other.
         const DeviceEnd& its = end < 0 ? block.recv_ends[turn] : block.send_ends[end];
         const std::uint64_t step = its.step[0], room = its.step[kRoomAt];
         (end < 0 ? recv[turn] : send[end]) = step;
@@ -44,8 +45,9 @@ struct DeviceSteps {
   }
 };
 
-/// What a warp keeps of its block's ends: Machine::warp_memory(). Its lanes share it, in shared memory on a GPU: arrays that are
-/// indexed by end take 3 KiB, which CUDA would reserve for each thread that the GPU can hold.
+/// The state of a warp for its block's ends: Machine::warp_memory(). Its lanes share it, in shared memory on a GPU:
+/// arrays that are indexed by end take 3 KiB, which CUDA would otherwise reserve for each thread that the GPU can
+/// hold.
 ///
 /// Ordering  one lane writes an entry, and a barrier of the warp separates that from the other lanes' reads
 struct DeviceWarpMemory {

@@ -6,16 +6,16 @@
 
 namespace ringside {
 
-/// One wait of one warp: asks, at every so many looks in vain, whether to go on.
+/// One wait of one warp. After a certain number of polls without success, it checks whether to continue.
 template <typename Machine>
 class DeviceWait {
  public:
   RINGSIDE_HD DeviceWait(Machine& machine, const DeviceBlock& block)
       : machine_(machine), block_(block) {}
 
-  /// After a look in vain.
-  /// step     of the end that is waited for (DeviceEnd::step)
-  /// returns  whether the warp gives up, the same on all its lanes; why is in outcome()
+  /// Called after a poll without success.
+  /// step     counter of the end that is waited for (DeviceEnd::step)
+  /// returns  whether the warp gives up, the same on all its lanes; outcome() gives the reason
   RINGSIDE_HD bool is_over(std::uint64_t* step) {
     machine_.pause();
     if (++looks_ % Machine::kLooksPerQuestion != 0) return false;
@@ -31,7 +31,7 @@ class DeviceWait {
     return aborts || is_late;
   }
 
-  /// What was waited for has come.
+  /// Called when the wait has succeeded.
   RINGSIDE_HD void end() {
     if (noted_ != nullptr) note(nullptr);
   }
@@ -39,7 +39,7 @@ class DeviceWait {
   [[nodiscard]] RINGSIDE_HD DeviceOutcome outcome() const { return outcome_; }
 
  private:
-  /// For observers: the warp waits for this end, and for no other. Null: for none.
+  /// Publishes, for observers, the only end that the warp waits for; null: none.
   RINGSIDE_HD void note(std::uint64_t* step) {
     machine_.each_lane([&](int lane) {
       if (lane == 0 && noted_ != nullptr) machine_.store_relaxed(noted_ + 1, 0);
@@ -48,7 +48,7 @@ class DeviceWait {
     noted_ = step;
   }
 
-  /// What lane 0 finds, for all lanes.
+  /// Evaluates on lane 0 and returns the result on all lanes.
   template <typename Ask>
   RINGSIDE_HD bool first_lane_finds(Ask ask) {
     return !machine_.all_lanes([&](int lane) { return lane != 0 || !ask(); });

@@ -4,14 +4,16 @@
 
 namespace ringside {
 
-/// What each warp of a block of a launch does: its part of call after call, where they have the block's channel. Calls of a
-/// connection follow each other on every rank in the same order, so what one rank's block waits for is never behind
-/// what it has not come to.
+/// Runs a warp of a block of a launch: its part of each call in order, if the call has the block's channel. The calls
+/// of a connection have the same order on every rank, so the block of one rank never waits for a call that the other
+/// rank runs later.
 ///
-/// Ordering   a barrier of the block separates two calls: the steps that one has kept are those with which the next begins
-/// Abort      behind a call that a strand has given up none begins
-/// Machine    has, besides what CudaPrimitives asks for, keep_block(block), which returns a copy in near memory, made by all warps of the block;
-///            begin_work(i, warps_per_strand); and any_in_block(bool), the barrier
+/// Ordering   a barrier of the block separates two calls: the step counters that one call stores are those that the
+///            next one reads
+/// Abort      after a call that a strand has given up, no further call begins
+/// Machine    needs, in addition to CudaPrimitives' requirements: keep_block(block), which returns a copy in near
+///            memory, made by all warps of the block; begin_work(i, warps_per_strand); and any_in_block(bool), which
+///            is the barrier
 template <Collective kCollective, typename Machine>
 RINGSIDE_HD void run_device_works(Machine& machine, const DeviceLaunch& launch,
                                   int block_of_launch) {
@@ -22,7 +24,7 @@ RINGSIDE_HD void run_device_works(Machine& machine, const DeviceLaunch& launch,
     bool is_fine = true;
     if (channel < work.channels) {
       const DeviceBlock& block = machine.keep_block(work.blocks[place * work.channels + channel]);
-      if (block.rank == launch.absent_rank) return;  // of all its works alike
+      if (block.rank == launch.absent_rank) return;  // the same for all its calls
       machine.begin_work(i, block.warps_per_strand);
       const int own = work.first_buffers + place;
       is_fine =

@@ -14,11 +14,11 @@
 namespace ringside {
 namespace {
 
-/// GPUs from here on are read by adapters unless the user says otherwise.
+/// Adapters read the memory of GPUs from this compute capability on, unless the user sets otherwise.
 /// source  NCCL 2.30.7 graph/paths.cc: ncclTopoCheckGdr
 constexpr int kReadFrom = 80;
 
-/// The bridges and the device, from the root of the bus on; none: the kernel does not show it.
+/// Returns the bridges and the device, from the root of the bus on; empty if the kernel does not list them.
 std::vector<std::string> pci_path(const std::string& root, const std::string& place) {
   namespace fs = std::filesystem;
   std::error_code missing;
@@ -101,8 +101,9 @@ PathType pci_distance(const std::string& root, const std::string& gpu, const std
     const int numa = numa_of(root, gpu);
     return numa >= 0 && numa == numa_of(root, card) ? PathType::Phb : PathType::Sys;
   }
-  // The root complex alone is a CPU's; with more in common they share a port of it, and so a switch: a bridge up, and one down to
-  // each device. source  NCCL 2.30.7 graph/xml.cc: ncclTopoGetXmlFromSys takes two levels for one
+  // If only the root complex is shared, the path goes through the CPU. If more is shared, the two devices are behind
+  // one port of it, and so behind a switch: one bridge up and one down to each device.
+  // source  NCCL 2.30.7 graph/xml.cc: ncclTopoGetXmlFromSys counts these two levels as one
   if (shared == 1) return PathType::Phb;
   const std::size_t longest = std::max(from.size(), to.size()) - shared;
   return longest <= 2 ? PathType::Pix : PathType::Pxb;

@@ -6,7 +6,7 @@
 
 namespace ringside {
 
-/// Calls visit(constant) with the collective whose kernel runs it: run_device_block<constant()>.
+/// Calls visit(constant) with the collective whose kernel runs the given one: run_device_block<constant()>.
 template <typename Visit>
 auto with_kernel_collective(Collective collective, Visit&& visit) {
   switch (collective) {

@@ -15,7 +15,7 @@
 namespace ringside {
 namespace {
 
-/// What goes to the device in one piece. Places are offsets until it is known where it comes to lie.
+/// The data that is copied to the device in one piece. Places are offsets until the device address is known.
 class Image {
  public:
   template <typename T>
@@ -37,14 +37,15 @@ class Image {
   std::vector<std::byte> bytes_;
 };
 
-/// One side of a block: its ends, and which of them each port has.
+/// One side of a block: its ends, and the range of them that belongs to each port.
 struct SideAt {
   std::size_t ends = 0;
   std::size_t of_port = 0;
   int count = 0;
 };
 
-/// The ends of a port to a switch know the group's slots: its head all copies, the others their own.
+/// Gives the ends of a port to a switch the addresses of the group's slots: the head uses all copies, each other
+/// member its own.
 Status point_to_switch(std::span<DeviceEnd> ends, const SwitchGroup& group, bool receives,
                        const PortNames& names, DeviceLinks& links) {
   RINGSIDE_TRY(const SwitchSlots slots, links.slots_of(switch_name(group, names), names.me));
@@ -52,7 +53,7 @@ Status point_to_switch(std::span<DeviceEnd> ends, const SwitchGroup& group, bool
   for (DeviceEnd& end : ends) {
     end.slots = slots.own;
     if (is_head) end.multicast = slots.all;
-    end.credit = nullptr;  // one store to all: there is no such address of their outputs
+    end.credit = nullptr;  // one store reaches all outputs: they have no common address
   }
   return {};
 }
@@ -89,14 +90,14 @@ Result<SideAt> append_side(Image& image, const std::vector<Peer>& peers, bool re
                 static_cast<int>(ends.size())};
 }
 
-/// DeviceDirect, its tables by offsets.
+/// DeviceDirect with offsets in place of addresses.
 struct DirectAt {
   bool is_there = false;
   DeviceDirect direct;
   std::size_t first = 0, steps = 0, shift = 0;
 };
 
-/// Which ends the steps of each strand take from and store to.
+/// Notes the ends that the steps of each strand receive from and send to.
 void note_ends(const ChannelTask& task, const DirectStores& stores, DeviceDirect& direct) {
   const std::vector<std::int32_t> first = first_ends(task.recv_peers, true);
   const Program program = record(task);
@@ -107,7 +108,7 @@ void note_ends(const ChannelTask& task, const DirectStores& stores, DeviceDirect
         const DirectStep& its = stores.at(turn * program.strands.count + strand, number++);
         direct.to_ends[strand] |= its.to;
         if (its.takes == 0) return;
-        // Of a step that takes directly there is one.
+        // A step that receives directly has exactly one receiving end.
         for_each_port(step.from, [&](int port) {
           direct.from_ends[strand] |= std::uint64_t{1} << first[static_cast<std::size_t>(port)];
         });
@@ -130,7 +131,7 @@ DirectAt append_direct(Image& image, const ChannelTask& task, const DirectStores
   return at;
 }
 
-/// A block and what it refers to, by offsets.
+/// A block and the tables that it refers to, as offsets.
 struct BlockAt {
   DeviceBlock block;
   SideAt recv, send;
@@ -279,7 +280,7 @@ Result<DeviceGrid> lay_out(std::span<const DeviceRank> ranks, const DeviceCallSh
     grid.events = reinterpret_cast<DeviceEvent*>(base + events_at);
   }
   grid.blocks = reinterpret_cast<const DeviceBlock*>(base + blocks_at);
-  // By the default values of their members: none has given up, nothing is recorded.
+  // Reports start with the default values of their members: no warp has given up, nothing is recorded.
   const std::vector<DeviceReport> reports(count * warps);
   std::memcpy(image.bytes().data() + reports_at, reports.data(),
               reports.size() * sizeof(DeviceReport));
@@ -322,7 +323,7 @@ Result<std::optional<Error>> outcome_of(const DeviceGrid& grid, std::span<const 
   RINGSIDE_TRY(memory.read(std::as_writable_bytes(std::span(reports)),
                            reinterpret_cast<const std::byte*>(grid.reports)));
   constexpr std::array waited_for{"a chunk of", "a free slot of", "the call of"};
-  // A wait that ran out of time is a better explanation than one that was stopped.
+  // A wait that timed out is a better explanation than one that was stopped.
   for (const DeviceOutcome looked_for : {DeviceOutcome::TimedOut, DeviceOutcome::Aborted}) {
     for (std::size_t i = 0; i < reports.size(); ++i) {
       const DeviceReport& report = reports[i];

@@ -21,31 +21,31 @@
 
 namespace ringside {
 
-/// A ReduceOp for device code; without one, nothing is reduced.
+/// Converts a ReduceOp for device code; null: no reduction.
 DeviceReduction device_reduction(const ReduceOp* op);
 
-/// What a launch's ports lead to: the ends of its connections, by name.
+/// Provides the ends of a launch's connections, by name.
 class DeviceLinks {
  public:
   virtual ~DeviceLinks() = default;
 
   /// errors  System: no memory
   virtual Result<DeviceEnd> end_of(const ConnectionId& id, bool receives) = 0;
-  /// Where a group's slots lie for one of its members.
-  /// errors  System: no memory.  Unsupported: no switch joins these ranks' memory
+  /// Returns the slots of a group for one of its members. errors  System: no memory.  Unsupported: no switch connects
+  /// these ranks' memory
   virtual Result<SwitchSlots> slots_of(const SwitchName& name, Rank member);
-  /// Messages that a connection holds: a power of two.
+  /// Returns the number of messages that a connection holds: a power of two.
   [[nodiscard]] virtual int slots() const = 0;
 };
 
-/// How far one end has come, while kernels run.
-/// seen     the DeviceFifo's memory as processors see it; null: they do not, and the device is asked
-/// returns  nothing: the device does not report it
+/// Reads the progress of one end while kernels run.
+/// seen     the DeviceFifo's memory at an address for processors; null: none, so the device is asked
+/// returns  nullopt: the device does not report it
 std::optional<DeviceProgress> look_at(DeviceMemory& memory, std::byte* seen, std::byte* fifo,
                                       bool receives);
 
-/// The connections among ranks of one GPU, in its memory; made when first asked for, kept for good, and shared by
-/// all calls of their protocol and slot size.
+/// The connections among ranks of one GPU, in its memory. They are made on first use, kept, and shared by all calls
+/// with the same protocol and slot size.
 ///
 /// Ownership  the memory outlives it
 class DeviceConnections : public DeviceLinks {
@@ -56,12 +56,12 @@ class DeviceConnections : public DeviceLinks {
   Result<DeviceEnd> end_of(const ConnectionId& id, bool receives) override;
   [[nodiscard]] int slots() const override { return slots_; }
 
-  /// As ProcessLinks::progress(), of what one rank sends and receives.
-  /// Threads  any
+  /// Returns the same as ProcessLinks::progress(), for what one rank sends and receives. Threads  any
   [[nodiscard]] std::vector<Connections::Progress> progress(Rank rank) const;
 
-  /// For tests of what happens after so many messages: counts as if they had gone through each connection, and
-  /// leaves what lies in the slots.  shape  nothing is under way
+  /// For tests of long-lived connections: sets all counters as if that many messages had passed, and leaves the slots
+  /// unchanged.
+  /// shape   no launch is running
   /// errors  System
   Status start_over_at(std::uint64_t step);
 
@@ -75,23 +75,23 @@ class DeviceConnections : public DeviceLinks {
   std::map<ConnectionId, std::byte*> fifos_;
 };
 
-/// What one rank does in a call.
+/// The arguments of one rank for a call.
 struct DeviceRank {
   Rank rank{0};
   std::span<const ChannelTask> tasks;  ///< [channel]
-  const ReduceOp* reduce = nullptr;    ///< null: nothing is reduced
-  /// [channel]: what may go without a slot; empty: nothing
+  const ReduceOp* reduce = nullptr;    ///< null: no reduction
+  /// [channel]: messages that may bypass slots; empty: none
   std::span<const DirectStores> direct = {};
 };
 
-/// What the blocks of a call have in common.
+/// The properties that the blocks of a call have in common.
 struct DeviceCallShape {
   Choice choice;
   DataType type = DataType::Float32;
   Nanoseconds timeout{std::chrono::seconds(60)};
   int warps_per_strand = 4;
-  std::uint32_t events = 0;    ///< kept of each strand; 0: none are recorded
-  DeviceWindows windows = {};  ///< of ranks that are processes
+  std::uint32_t events = 0;    ///< number of events stored per strand; 0: none are recorded
+  DeviceWindows windows = {};  ///< for ranks in separate processes
 };
 
 /// The blocks of a call, in device memory: one a rank and channel.
@@ -99,12 +99,12 @@ struct DeviceGrid {
   const DeviceBlock* blocks = nullptr;
   int count = 0;
   int places = 1;   ///< ranks
-  int strands = 1;  ///< of the block that has most
+  int strands = 1;  ///< maximum over the blocks
   int warps_per_strand = 1;
   DeviceReport* reports = nullptr;         ///< [block][warp]
   DeviceEventList* event_lists = nullptr;  ///< [block][strand]; null: none are recorded
   DeviceEvent* events = nullptr;           ///< [block][strand][shape.events]
-  std::int16_t window = 0;  ///< of its outputs, if nothing else is said: DeviceLaunch::windows
+  std::int16_t window = 0;                 ///< default window of its outputs: DeviceLaunch::windows
 
   [[nodiscard]] int warps() const { return strands * warps_per_strand; }
   [[nodiscard]] int channels() const { return count / places; }
@@ -116,14 +116,15 @@ struct DeviceGrid {
 Result<DeviceGrid> lay_out(std::span<const DeviceRank> ranks, const DeviceCallShape& shape,
                            DeviceControl* control, DeviceLinks& links, DeviceMemory& memory);
 
-/// How the launch ended: what the first warp that gave up waited for.
-/// returns  none: all is well
+/// Returns how the launch ended: what the first warp that gave up had waited for.
+/// returns  nullopt: no failure
 /// errors   System
 Result<std::optional<Error>> outcome_of(const DeviceGrid& grid, std::span<const DeviceRank> ranks,
                                         DeviceMemory& memory);
 
-/// What one strand of one block has recorded since it was last taken, in its order; at most as many as were asked for.
-/// shape   nothing is under way
+/// Returns the events that one strand of one block has recorded since the last call, in order; at most as many as
+/// requested.
+/// shape   no launch is running
 /// errors  System
 Result<std::vector<DeviceEvent>> take_events(const DeviceGrid& grid, int block, int strand,
                                              DeviceMemory& memory);

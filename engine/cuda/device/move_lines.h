@@ -5,15 +5,15 @@
 #include "engine/collectives/integers.h"
 #include "engine/cuda/device/move_simple.h"
 
-/// LL and LL128: data and flags in the same lines, so that no counter signals arrival. Both put 16 bytes a lane
-/// on the wire, at 16 x unit of the slot.
+/// LL and LL128: data and flags are in the same lines, so no counter signals arrival. In both protocols each lane
+/// transfers 16 bytes, at offset 16 x unit of the slot.
 namespace ringside {
 
-/// LL: a unit is a line, two words of 8 bytes: 4 of data and 4 of flag, the low 32 bits of step + 1.
+/// LL: a unit is one line of two 8-byte words, each with 4 bytes of data and 4 of flag (the low 32 bits of step + 1).
 ///
-/// Ordering   each word is one 64-bit relaxed store and one 64-bit relaxed load, both of .sys scope: morally strong,
-///            so single-copy atomic; flag and data are never apart. No line is ordered against another, as each is
-///            looked at for itself. (A .v2.b64 access counts as two of 64 bits, in any order.)
+/// Ordering   each word is one 64-bit relaxed store and one 64-bit relaxed load, both with .sys scope: morally strong,
+///            so single-copy atomic; flag and data are never separated. Lines are not ordered among each other,
+///            because each is checked separately. (A .v2.b64 access counts as two 64-bit accesses, in any order.)
 /// source     PTX ISA 9.0, 8.2.2 Vector Data-types, 8.8 Morally strong operations
 struct LlUnits {
   static constexpr Protocol kProtocol = Protocol::LL;
@@ -38,11 +38,12 @@ struct LlUnits {
   }
 };
 
-/// LL128: a line of 128 bytes is 8 units, whose last one ends in the flag, step + 1 in 64 bits.
+/// LL128: a line of 128 bytes is 8 units; the last one ends with the flag, step + 1 in 64 bits.
 ///
-/// Ordering   the 8 lanes of a line store it in one instruction of the warp, and load it in one. PTX promises nothing
-///            beyond 8 bytes; NVLink and the L2 of GPUs from Volta on move such a line whole, which is what NCCL's
-///            LL128 rests on, too. Over anything else (PCIe) it must not be chosen: DeviceMemory::keeps_lines(). Flags of 64 bits do not come again.
+/// Ordering   the 8 lanes of a line store it in one instruction of the warp, and load it in one. PTX guarantees
+///            nothing beyond 8 bytes; NVLink and the L2 of GPUs from Volta on transfer such a line whole, on which
+///            NCCL's LL128 also relies. Over other links (PCIe) it must not be chosen: DeviceMemory::keeps_lines().
+///            64-bit flags never repeat.
 struct Ll128Units {
   static constexpr Protocol kProtocol = Protocol::LL128;
   RINGSIDE_HD static std::int64_t count(std::int64_t bytes) { return ceil_div(bytes, 120) * 8; }
@@ -63,7 +64,7 @@ struct Ll128Units {
   }
 };
 
-/// The units of one message, 32 at a time to a warp.
+/// Transfers the units of one message, 32 at a time per warp.
 /// returns  false: this warp has given up
 template <bool kReduces, typename Units, typename Machine>
 RINGSIDE_HD bool pass_units(Machine& machine, const DeviceBlock& block, DeviceEnds<Machine>& ends,
@@ -116,7 +117,7 @@ RINGSIDE_HD bool pass_units(Machine& machine, const DeviceBlock& block, DeviceEn
       ends.report(wait.outcome(), waits_on, 0);
       return false;
     }
-    // All lanes at once, and none in between: that is what makes LL128's lines whole.
+    // All lanes store together, without other instructions in between: this keeps LL128's lines whole.
     for_each_bit(slice.to, [&](int end) {
       std::byte* const slot = ends.send_slot(end);
       const std::uint64_t step = ends.send_step(end);
@@ -140,7 +141,7 @@ RINGSIDE_HD bool pass_units(Machine& machine, const DeviceBlock& block, DeviceEn
   return true;
 }
 
-/// What an old, longer message has left in LL's slots, overwritten: writes_every_line().
+/// Overwrites the old data of longer messages in LL's slots: writes_every_line().
 template <typename Machine>
 RINGSIDE_HD void clean_slots(Machine& machine, const DeviceBlock& block, DeviceEnds<Machine>& ends,
                              const DeviceSlice& slice) {
@@ -160,7 +161,7 @@ RINGSIDE_HD void clean_slots(Machine& machine, const DeviceBlock& block, DeviceE
   });
 }
 
-/// Ordering   heads are stored behind a barrier, so behind every warp's loads; the sender looks at them with
+/// Ordering   heads are stored after a barrier, so after the loads of every warp; the sender loads them with
 ///            ld.acquire.sys before it writes the slot again
 /// returns    false: the strand has given up, on all its warps
 template <bool kReduces, typename Units, typename Machine>

@@ -7,15 +7,17 @@
 
 namespace ringside {
 
-/// Addresses of some ends' slots, or of where messages end. Most steps have one, which stays in a register.
+/// The addresses of some ends' slots, or of the destinations of messages. Most steps have one, which stays in a
+/// register.
 template <typename Byte>
 struct DevicePlaces {
   int count = 0;  ///< without `multicast`
-  /// Slots of all members of a switch: no step has more than one such port on a side, and none that receives from it
-  /// reads the input, since heads put their share into the switch like all ranks (nvls.h). Null: none
+  /// The address of all members' slots behind a switch. A step has at most one such port per side, and a step that
+  /// receives from it does not read the input, because heads send their share to the switch like all ranks (nvls.h).
+  /// Null: none
   Byte* multicast = nullptr;
   Byte* first = nullptr;
-  Byte** others = nullptr;  ///< of the warp, DeviceWarpMemory: behind the first
+  Byte** others = nullptr;  ///< in DeviceWarpMemory: all addresses after the first
 
   template <typename Machine>
   RINGSIDE_HD void add(Machine& machine, Byte* place, bool is_multicast) {
@@ -35,7 +37,7 @@ struct DevicePlaces {
   [[nodiscard]] RINGSIDE_HD bool is_any() const { return count > 0 || multicast != nullptr; }
 };
 
-/// What the lanes of a strand do with one slice, once all that they read is there.
+/// The work of a strand's lanes on one slice, when all its inputs are available.
 struct DeviceMove {
   bool reads_input = false;
   bool writes_output = false;
@@ -47,8 +49,8 @@ struct DeviceMove {
   bool is_aligned = true;  ///< all of the places, to 16 bytes
 };
 
-/// Packs of a slice in flight on a lane.
-/// kWhole  whole packs at aligned places; else one, of `bytes` bytes, wherever it lies
+/// The packs of a slice that a lane has in flight.
+/// kWhole  whether these are whole packs at aligned addresses; else one pack of `bytes` bytes at any address
 template <bool kReduces, std::size_t kPacks, bool kWhole, typename Machine>
 RINGSIDE_HD void move_group(Machine& machine, const DeviceBlock& block, const DeviceMove& move,
                             std::int64_t at, std::int64_t stride, int bytes) {

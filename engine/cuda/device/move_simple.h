@@ -8,8 +8,7 @@
 
 namespace ringside {
 
-/// One message's worth of a step: bytes at the same place of input and output, what is done with them, and the
-/// ends.
+/// One message of a step: bytes at the same offset of input and output, the operations on them, and the ends.
 struct DeviceSlice {
   PrimitiveParts parts = {};
   const std::byte* input = nullptr;
@@ -18,11 +17,11 @@ struct DeviceSlice {
   std::uint64_t from = 0;  ///< ends, a bit each
   std::uint64_t to = 0;
   DirectStep direct = {};  ///< Simple alone
-  /// Of what is stored directly: in a receiver's output, but for DeviceDirect::shift.
+  /// Offset of directly stored data in a receiver's output, before DeviceDirect::shift.
   std::int64_t place = 0;
 };
 
-/// Where all of a slice comes from and goes to.
+/// The sources and destinations of a slice.
 template <typename Machine>
 RINGSIDE_HD void find_places(Machine& machine, const DeviceBlock& block, DeviceEnds<Machine>& ends,
                              const DeviceSlice& slice, DeviceMove& move) {
@@ -36,7 +35,8 @@ RINGSIDE_HD void find_places(Machine& machine, const DeviceBlock& block, DeviceE
   move.reads_input = slice.parts.reads_input;
   move.input = slice.input;
   move.output = slice.output;
-  bool is_there = slice.direct.takes != 0;  // in this rank's output, since this rank has granted it
+  // In this rank's output, because this rank granted the credit.
+  bool is_there = slice.direct.takes != 0;
   for_each_bit(slice.from, [&](int end) { is_there = is_there && ends.credits().is_given(end); });
   move.writes_output = slice.parts.writes_output && !is_there;
   if (move.reads_input) meets(slice.input);
@@ -58,7 +58,7 @@ RINGSIDE_HD void find_places(Machine& machine, const DeviceBlock& block, DeviceE
   move.is_aligned = addresses % sizeof(Pack) == 0;
 }
 
-/// Whether a switch loads or stores for this rank.
+/// Returns whether a switch loads or stores for this rank.
 RINGSIDE_HD inline bool has_switch(const DeviceBlock& block, const DeviceSlice& slice) {
   bool has = false;
   for_each_bit(slice.from, [&](int end) { has |= block.recv_ends[end].multicast != nullptr; });
@@ -66,13 +66,13 @@ RINGSIDE_HD inline bool has_switch(const DeviceBlock& block, const DeviceSlice& 
   return has;
 }
 
-/// Simple: the data in a slot, or at its final place; the tail signals its arrival.
+/// Simple: the data is in a slot, or stored directly at its final place; the tail signals its arrival.
 ///
-/// Ordering   warp 0 waits for tails and heads (ld.acquire.sys); behind the barrier all warps load and store;
-///            behind the second one warp 0 signals (st.release.sys). Release and acquire are cumulative, and bar.sync
-///            orders among the strand's threads, so the other warps' stores are before the tail as well.
-///            Towards a switch warp 0 has a proxy fence in both places, by the lanes that wait and signal (device_ends.h)
-/// kReduces   whether the collective does: others have one sender behind their ports, and no arithmetic
+/// Ordering   warp 0 waits for tails and heads (ld.acquire.sys); after the barrier all warps load and store; after a
+///            second barrier warp 0 signals (st.release.sys). Release and acquire are cumulative, and bar.sync orders
+///            among the strand's threads, so the other warps' stores also precede the tail. Towards a switch, warp 0
+///            executes a proxy fence at both points, in the lanes that wait and signal (device_ends.h)
+/// kReduces   whether the collective reduces; other collectives have one sender per port and no arithmetic
 /// returns    false: the strand has given up, on all its warps
 template <bool kReduces, typename Machine>
 RINGSIDE_HD bool move_simple(Machine& machine, const DeviceBlock& block, DeviceEnds<Machine>& ends,

@@ -6,7 +6,7 @@
 #include "engine/cuda/device/device_call.h"
 #include "engine/reduce/element_rule.h"
 
-/// 16 bytes at a time, which is what a lane loads and stores at once, and the arithmetic on them.
+/// Packs of 16 bytes, which a lane loads and stores at once, and the arithmetic on them.
 namespace ringside {
 
 #ifdef __CUDACC__
@@ -24,7 +24,7 @@ struct alignas(16) RINGSIDE_ANY_MEMORY Pack {
 using PackWord RINGSIDE_ANY_MEMORY = std::uint64_t;
 using PackHalf RINGSIDE_ANY_MEMORY = std::uint32_t;
 
-/// combine(a, b) of each element in two words.
+/// Applies combine(a, b) to each element of two words.
 template <typename Bits, typename Combine>
 RINGSIDE_HD std::uint64_t by_element(std::uint64_t a, std::uint64_t b, Combine combine) {
   if constexpr (sizeof(Bits) == 8) {
@@ -41,7 +41,7 @@ RINGSIDE_HD std::uint64_t by_element(std::uint64_t a, std::uint64_t b, Combine c
   }
 }
 
-/// sums[i] = sums[i] op others[i], each element rounded to its type.
+/// Computes sums[i] = sums[i] op others[i]; each element is rounded to its type.
 template <std::size_t kPacks, typename Rule>
 RINGSIDE_HD void reduce_by(Rule /*type*/, RedOp op, Pack (&sums)[kPacks],
                            const Pack (&others)[kPacks]) {
@@ -74,8 +74,8 @@ RINGSIDE_HD_CALL inline Pack reduce_pack(const DeviceReduction& reduction, Pack 
   return sums[0];
 }
 
-/// Several packs of a lane: sums without a call, so that a GPU has all of its loads under way at a time. Other
-/// operations, and elements of 8 bits, of which a pack has 16, take the call, for the compiler's sake.
+/// Reduces several packs of a lane. Sums are computed inline, so that a GPU has all loads in flight together. Other
+/// operations, and 8-bit elements, of which a pack has 16, use a function call, to limit code size.
 template <std::size_t kPacks>
 RINGSIDE_HD void reduce_packs(const DeviceReduction& reduction, Pack (&sums)[kPacks],
                               const Pack (&others)[kPacks]) {
@@ -94,7 +94,7 @@ RINGSIDE_HD void reduce_packs(const DeviceReduction& reduction, Pack (&sums)[kPa
   for (std::size_t i = 0; i < kPacks; ++i) sums[i] = reduce_pack(reduction, sums[i], others[i]);
 }
 
-/// Own input as it goes into the reduction: the pre-operation.
+/// Applies the pre-operation to own input.
 RINGSIDE_HD_CALL inline Pack scaled_pack(const DeviceReduction& reduction, Pack own) {
   with_element_rule(reduction.type, [&](auto rule) {
     using Rule = decltype(rule);
@@ -106,7 +106,7 @@ RINGSIDE_HD_CALL inline Pack scaled_pack(const DeviceReduction& reduction, Pack 
   return own;
 }
 
-/// What is written to an output: the post-operation, which integers alone have.
+/// Applies the post-operation to data for an output; only integers have one.
 RINGSIDE_HD_CALL inline Pack divided_pack(const DeviceReduction& reduction, Pack sum) {
   with_element_rule(reduction.type, [&](auto rule) {
     using Rule = decltype(rule);
@@ -123,7 +123,7 @@ RINGSIDE_HD_CALL inline Pack divided_pack(const DeviceReduction& reduction, Pack
   return sum;
 }
 
-/// `bytes` of a user's buffer, wherever it lies: 16 or 8 at once where the address lets them.
+/// Loads `bytes` of a user's buffer at any address: 16 or 8 at once if aligned.
 /// shape  1 .. 16; the rest of the pack is 0
 RINGSIDE_HD inline Pack load_bytes(const std::byte* from, int bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(from);
@@ -148,7 +148,7 @@ RINGSIDE_HD inline Pack load_bytes(const std::byte* from, int bytes) {
   return pack;
 }
 
-/// The way back.  shape  bytes 1 .. 16; no other byte is written
+/// Stores the first `bytes` of a pack.  shape  bytes 1 .. 16; no other byte is written
 RINGSIDE_HD inline void store_bytes(std::byte* to, const Pack& pack, int bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(to);
   if (bytes == 16 && address % 16 == 0) {

@@ -6,8 +6,8 @@
 
 #include "base/result.h"
 
-/// Memory that ranks of one process open by its address. It stays until all of them have let go, so that kernels of one
-/// rank never store where another, which has failed, had its memory.
+/// Memory that ranks of one process open by its address. It is freed when all of them have released it, so that
+/// kernels of one rank never store into memory that a failed rank has freed.
 namespace ringside {
 
 /// Holds the memory for as long as it, or a copy, lives.
@@ -18,8 +18,8 @@ using ProcessMemory = std::shared_ptr<std::byte>;
 /// Threads  any
 ProcessMemory offer_memory(std::byte* memory, std::function<void(std::byte*)> release);
 
-/// What was offered in this process, and begins there.
-/// errors   System: nothing does, or all holders of it have gone
+/// Returns the memory that was offered in this process and starts at that address.
+/// errors   System: there is none, or all its holders have released it
 /// Threads  any
 Result<ProcessMemory> find_memory(const std::byte* memory);
 

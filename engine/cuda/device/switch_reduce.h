@@ -4,11 +4,11 @@
 
 namespace ringside {
 
-/// Whether a switch adds or compares elements so: what multimem.ld_reduce has on sm_90. Of 8 bits it has floats alone,
-/// and these on sm_100a only; the modelled reducer does what is left.
+/// Returns whether a switch supports the operation: multimem.ld_reduce on sm_90. Of 8-bit types it supports only
+/// floats, and only on sm_100a; other cases are modelled.
 ///
-/// between  as DeviceReduction has it: Sum, Prod, Min or Max. What comes before it (avg, mulsum) and behind it (avg of
-///          integers) is each rank's own business
+/// between  as in DeviceReduction: Sum, Prod, Min or Max. Each rank applies the pre-operation (avg, mulsum) and the
+///          post-operation (avg of integers) itself
 /// source   PTX ISA 9.0: multimem.ld_reduce. .add .min .max of .s32 .u32 .s64 .u64 .f16x2 .bf16x2, .add of .f32 .f64
 RINGSIDE_HD constexpr bool switch_reduces(DataType type, RedOp between) {
   const bool is_order = between == RedOp::Min || between == RedOp::Max;

@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-/// Counters of several groups that share a number, as of nodes of several lengths, are distinguished by their members.
+/// Groups that have the same number, for example of nodes of different sizes, are distinguished by their members.
 constexpr std::uint32_t kCounters = 1U << 17;
 constexpr std::uint32_t kMembersAt = 18;
 

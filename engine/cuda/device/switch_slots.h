@@ -9,17 +9,17 @@
 #include "engine/runtime/host/host_ports.h"
 #include "engine/tuning/choice.h"
 
-/// Groups whose switch does the work (Choice::by_switch). A group's slots lie in memory of each member's GPU, its copy,
-/// and multimem instructions reach all copies at one address.
+/// Groups whose switch does the work (Choice::by_switch). Each member's GPU has a copy of the group's slots, and
+/// multimem instructions access all copies at one address.
 ///
-///   load-reduce  each member stores its message into its own copy; the receiver, the head, loads all of them at once
-///   multicast    the sender, the head, stores into all copies at once; each member takes it from its own
+/// load-reduce  each member stores its message into its own copy; the receiver, the head, loads all copies at once
+/// multicast    the sender, the head, stores into all copies at once; each member reads its own copy
 ///
-/// Between the head and each member there is a connection, too, without slots: its counters say how far both are. So who
-/// waits, and for whom, is as with any other connection.
+/// The head also has a connection to each member, without slots, whose counters show the progress of both. So waiting
+/// works as with any other connection.
 namespace ringside {
 
-/// Which group's slots.
+/// Identifies a group's slots.
 struct SwitchName {
   std::uint32_t channel = 0;
   std::uint32_t group = 0;
@@ -30,22 +30,23 @@ struct SwitchName {
   friend auto operator<=>(const SwitchName&, const SwitchName&) = default;
 };
 
-/// Where one member's kernels find them.
+/// The addresses of a group's slots for the kernels of one member.
 struct SwitchSlots {
-  std::byte* own = nullptr;  ///< its copy
+  std::byte* own = nullptr;  ///< this member's copy
   std::byte* all = nullptr;  ///< all copies: DeviceEnd::multicast
 };
 
-/// The group behind a port whose slots lie so; null: the port leads to ordinary connections.
+/// Returns the group of a port whose slots are behind a switch; null: the port has ordinary connections.
 const SwitchGroup* switch_of(const Peer& peer, const Choice& choice);
 
 SwitchName switch_name(const SwitchGroup& group, const PortNames& names);
 
-/// Those of a task, each once, in order: the same on all members of a node.
+/// Returns the groups of a task, without duplicates, in the same order on all members of a node.
 std::vector<SwitchName> switches_of(const ChannelTask& task, Rank me, int channel,
                                     const Choice& choice);
 
-/// As name_ports() and connections_of(), but ports next to a switch have names of their own, and slots of 0 bytes.
+/// Does the same as name_ports() and connections_of(), but ports to a switch have names of their own and slots of 0
+/// bytes.
 NamedPorts name_device_ports(const std::vector<Peer>& peers, bool receives, const PortNames& names,
                              const Choice& choice);
 std::vector<ConnectionId> device_connections_of(const ChannelTask& task, Rank me, int channel,
@@ -54,7 +55,7 @@ std::vector<ConnectionId> device_connections_of(const ChannelTask& task, Rank me
 /// The connection between the head and a member, whose counters go with the slots.
 ConnectionId switch_connection(const SwitchName& name, Rank member);
 
-/// Bytes of a group's slots in one copy.
+/// Returns the bytes of a group's slots in one copy.
 std::size_t switch_memory(const SwitchName& name, int slots);
 
 }  // namespace ringside

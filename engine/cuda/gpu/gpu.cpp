@@ -18,16 +18,17 @@ namespace {
 Result<bool> has_done(cudaStream_t stream, const char* what) {
   const cudaError_t code = cudaStreamQuery(stream);
   if (code == cudaErrorNotReady) {
-    static_cast<void>(cudaGetLastError());  // it stays there as if it were an error
+    static_cast<void>(cudaGetLastError());  // CUDA would keep it as the thread's last error
     return false;
   }
   RINGSIDE_TRY(check_cuda(code, what));
   return true;
 }
 
-/// Runs each kernel once with nothing to do, before one waits for others. CUDA loads a kernel when it is first launched,
-/// and makes room for what its threads keep in memory; either may wait for what runs on the GPU (CUDA_MODULE_LOADING),
-/// which may wait for a rank whose launch is behind that. And an error for missing code for this GPU is reported here.
+/// Runs each kernel once without work, before any kernel waits for others. CUDA loads a kernel when it is first
+/// launched and reserves memory for its threads. Either may wait for kernels that run on the GPU
+/// (CUDA_MODULE_LOADING), and these may wait for a rank whose launch is queued behind the load. Also, missing code for
+/// this GPU is reported here.
 Status load_kernels(int multiprocessors, cudaStream_t stream) {
   for (const Collective collective : kKernelCollectives) {
     DeviceLaunch nothing;

@@ -42,7 +42,7 @@ class Gpu {
   /// Returns this thread's current device, as set by cudaSetDevice().
   /// errors  as open()
   static Result<int> current();
-  /// From now on this thread uses that device, for other libraries as well. errors  System
+  /// Makes the device current on this thread, also for other libraries. errors  System
   static Status set_current(int device);
   /// Waits for all work of any stream; or asks whether it holds any.
   /// errors  System: of whatever has failed since
@@ -57,8 +57,8 @@ class Gpu {
   /// a time, which such a launch promises or refuses.
   /// errors  InvalidArgument: more threads than a block has.  System: not all blocks are resident
   virtual Status launch(const DeviceLaunch& launch, Collective collective) = 0;
-  /// Launches that no call waits for, or that a stream of the user's is ordered with; behind those of launch() as well,
-  /// where they name none.
+  /// Returns the queue for launches that no call waits for, or that are ordered with a stream of the user. Launches
+  /// without a stream also follow those of launch().
   virtual DeviceQueue& queue() = 0;
   /// Begins a copy within the GPU's memory.
   virtual Status copy(std::byte* to, const std::byte* from, Bytes bytes) = 0;
@@ -72,9 +72,11 @@ class Gpu {
   /// Returns the cudaStream_t, for libraries that enqueue their own work.
   [[nodiscard]] virtual void* stream() const = 0;
 
-  /// Captures the work that `work` begins into a graph, without running it.
+  /// Captures the work that `work` enqueues into a graph, without running it.
+  /// errors  System; those of `work`
   virtual Result<std::unique_ptr<GpuGraph>> capture(const std::function<Status()>& work) = 0;
   /// Returns how long the work that `work` begins takes by the GPU's clock; waits for it.
+  /// errors  System; those of `work`
   virtual Result<Seconds> time(const std::function<Status()>& work) = 0;
 };
 

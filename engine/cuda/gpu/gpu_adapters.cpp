@@ -20,7 +20,7 @@ int attribute_of(int device, cudaDeviceAttr attribute) {
   return cudaDeviceGetAttribute(&value, attribute, device) == cudaSuccess ? value : 0;
 }
 
-/// As the kernel names it.
+/// Returns the PCI address in the kernel's notation.
 std::string place_on_pci(int device) {
   std::array<char, 32> text{};
   if (cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), device) != cudaSuccess) {

@@ -4,16 +4,20 @@
 
 #include "engine/cuda/device/gpu_direct.h"
 
-/// GPUDirect RDMA as CUDA has it.
+/// GPUDirect RDMA through CUDA.
 namespace ringside {
 
-/// source  CUDA Runtime API, cudaDeviceFlushGPUDirectRDMAWrites(): needless where the GPU orders writes for its own kernels
+/// Returns the access that the GPU permits adapters.
+/// source  CUDA Runtime API, cudaDeviceFlushGPUDirectRDMAWrites(): not needed if the GPU orders writes for its own
+///         kernels
 AdapterAccess adapter_access_of(int device);
 
-/// As DeviceMemory::flush_arrived().
+/// Does the work of DeviceMemory::flush_arrived().
+/// errors  System
 Status flush_adapters_writes(int device);
 
-/// Memory of a GPU as a dma-buf; none: the driver exports none, as before CUDA 11.7 and without the open kernel modules.
+/// Returns GPU memory as a dma-buf; empty: the driver exports none, as before CUDA 11.7 and without the open kernel
+/// modules.
 /// shape  whole pages
 UniqueFd dmabuf_of(const std::byte* memory, std::size_t size);
 

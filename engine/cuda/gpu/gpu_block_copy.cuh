@@ -7,12 +7,13 @@
 
 namespace ringside {
 
-/// The block and the tables of its ends in shared memory, by all of the block's threads, behind a barrier of theirs if there was
-/// a block before. A load takes as long as a message within the GPU, and each acquire discards the first-level cache: so
-/// what a step looks up is loaded once, in two rounds, since the first one says where the tables are.
+/// Copies the block and the tables of its ends to shared memory, with all threads of the block, after a barrier if
+/// there was a block before. A load takes as long as a message within the GPU, and each acquire discards the
+/// first-level cache. So the data that a step looks up is loaded once, in two rounds, because the first round reads
+/// where the tables are.
 __device__ inline const DeviceBlock& gpu_block_copy(const DeviceBlock& from) {
   constexpr unsigned kWords = sizeof(DeviceBlock) / sizeof(std::uint64_t);
-  constexpr std::int64_t kMostLines = 160;  // 16 ends on each side; more tables stay where they are
+  constexpr std::int64_t kMostLines = 160;  // 16 ends on each side; larger tables are not copied
   __shared__ std::uint64_t words[kWords];
   __shared__ ulonglong2 lines[kMostLines];
   for (unsigned i = threadIdx.x; i < kWords; i += blockDim.x) {

@@ -6,8 +6,8 @@
 
 namespace ringside {
 
-/// The driver's functions that the runtime has no counterpart of, and the version of CUDA whose signature is meant.
-/// To add one: a line here.
+/// The driver's functions that have no counterpart in the runtime, and the CUDA version that defines the signature. To
+/// add one, add a line here.
 /// source  cudaTypedefs.h
 #define RINGSIDE_GPU_DRIVER_FUNCTIONS(X)   \
   X(cuGetErrorString, 6000)                \
@@ -27,26 +27,26 @@ namespace ringside {
   X(cuMemUnmap, 10020)                     \
   X(cuMemSetAccess, 10020)
 
-/// A function of the driver, as that version of CUDA has it.
+/// Returns a function of the driver with the signature of that CUDA version.
 /// returns  null: there is none
 void* find_driver_function(const char* name, unsigned version);
 
-/// These, by their names: found in the driver when they are first asked for, as the runtime finds its own.
-/// So nothing links libcuda, and the program starts where there is none.
+/// The functions above by name. They are looked up in the driver on first use, as the runtime does, so the program
+/// does not link libcuda and also starts without a driver.
 struct GpuDriver {
 #define RINGSIDE_MEMBER(name, version) decltype(&::name) name = nullptr;
   RINGSIDE_GPU_DRIVER_FUNCTIONS(RINGSIDE_MEMBER)
 #undef RINGSIDE_MEMBER
 
-  /// The one of this process.
+  /// Returns the functions of this process's driver.
   /// Threads  any
-  /// errors   System: no driver, or it has not all of them
+  /// errors   System: there is no driver, or a function is missing
   static Result<const GpuDriver*> find();
 
-  /// errors  System: what was called, and what the driver says of it
+  /// errors  System: names the call, and the driver's text for the error
   [[nodiscard]] Status check(CUresult code, const char* what) const;
 
-  /// An attribute of the device that the runtime gives this number; 0 where it cannot be asked.
+  /// Returns an attribute of the device by its number in the runtime's enumeration; 0 if it cannot be read.
   [[nodiscard]] int attribute(CUdevice_attribute which, int device) const;
 };
 

@@ -6,7 +6,7 @@ namespace ringside {
 
 Status check_cuda(cudaError_t code, const char* what) {
   if (code == cudaSuccess) return {};
-  // Otherwise the next caller that asks for the thread's last error, for example the user, would get this one.
+  // Otherwise the next caller that reads the thread's last error, for example the user's program, would get this one.
   static_cast<void>(cudaGetLastError());
   return Error{ErrorCode::System, fmt::format("{}: {}", what, cudaGetErrorString(code)), ""};
 }

@@ -4,10 +4,10 @@
 
 #include "base/result.h"
 
-/// What calls of CUDA's runtime have in common.
+/// Error handling of calls to CUDA's runtime.
 namespace ringside {
 
-/// errors  System: what was called, and what the runtime says of it
+/// errors  System: names the call, and the runtime's text for the error
 Status check_cuda(cudaError_t code, const char* what);
 
 /// Returns the reason why this process cannot use a GPU, from the result of cudaGetDeviceCount().

@@ -22,7 +22,7 @@ class GpuGlance {
   GpuGlance(const GpuGlance&) = delete;
   GpuGlance& operator=(const GpuGlance&) = delete;
 
-  /// As DeviceMemory::look().
+  /// Does the work of DeviceMemory::look().
   Status look(std::span<std::uint64_t> to, const std::byte* from);
 
  private:
@@ -32,7 +32,7 @@ class GpuGlance {
   std::mutex mutex_;
   cudaStream_t stream_ = nullptr;
   void* room_ = nullptr;  ///< null: the device had none
-  bool is_mute_ = false;  ///< it has given no answer once, and is not asked again
+  bool is_mute_ = false;  ///< it did not answer once, and is not asked again
 };
 
 }  // namespace ringside

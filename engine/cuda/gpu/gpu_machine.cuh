@@ -10,13 +10,13 @@
 
 namespace ringside {
 
-/// The machine of CudaPrimitives in a kernel: one object a thread, which is one lane of its warp. The block's warps
-/// are parted among strands, equally many to each.
+/// The machine of CudaPrimitives in a kernel: each thread, which is one lane of its warp, has an object. The block's
+/// warps are divided equally among the strands.
 ///
-/// Scope      .sys: a peer may be another GPU, another process, or the host. Among ranks of one GPU a release is of
-///            .gpu scope, which includes both sides then, and need not wait until the host could see it
-/// Spinning   waits poll with relaxed or acquire loads, which pass by the first-level cache; nothing sleeps, as the
-///            blocks of a launch are all resident (launch.h)
+/// Scope      .sys, because a peer may be another GPU, another process, or the host. Among ranks of one GPU, a release
+///            has .gpu scope, which includes both sides and need not wait until the host could see the store
+/// Spinning   waits poll with relaxed or acquire loads, which bypass the first-level cache; no thread sleeps, because
+///            all blocks of a launch are resident (launch.h)
 /// source     PTX ISA 9.0: ld, st, fence, barrier; chapter 8
 class GpuMachine {
  public:
@@ -35,7 +35,7 @@ class GpuMachine {
     return gpu_block_copy(from);
   }
 
-  /// Parts the warps anew.
+  /// Divides the warps among the strands of the next call.
   __device__ void begin_work(int /*work*/, int warps_per_strand) {
     warps_ = warps_per_strand;
     strand_ = 0;
@@ -47,13 +47,13 @@ class GpuMachine {
   [[nodiscard]] __device__ int warp() const { return warp_; }
   [[nodiscard]] __device__ int warps() const { return warps_; }
 
-  /// Of this lane's warp.
+  /// Returns the memory of this lane's warp.
   [[nodiscard]] __device__ DeviceWarpMemory& warp_memory() const {
     __shared__ DeviceWarpMemory of_warps[kMostThreadsOfBlock / kLanesOfWarp];
     return of_warps[warp_of_block()];
   }
 
-  /// What lanes meet nowhere in: each goes its own way, and they come together behind it.
+  /// Runs code in which lanes do not synchronise: each follows its own path, and they reconverge afterwards.
   template <typename Do>
   __device__ void each_lane(Do&& work) {
     work(static_cast<int>(threadIdx.x) % 32);
@@ -72,7 +72,8 @@ class GpuMachine {
 
   __device__ void sync_warp() { __syncwarp(); }
 
-  /// A barrier of the strand's warps, which says whether any of them brought `true`. Barrier 0 is __syncthreads()'.
+  /// A barrier of the strand's warps, which returns whether any of them passed `true`. Barrier 0 is that of
+  /// __syncthreads().
   __device__ bool any_in_strand(bool mine) {
     int any = 0;
     asm volatile(
@@ -91,8 +92,9 @@ class GpuMachine {
   /// A barrier of the block, likewise.
   __device__ bool any_in_block(bool mine) { return __syncthreads_or(mine ? 1 : 0) != 0; }
 
-  // Data: plain, between acquire and release. What a peer reads is `stored`, what this rank's output gets `written`. A part
-  // is of 1 to 16 bytes, wherever they lie. A byte is read once, so it need not stay in the first-level cache.
+  // Data accesses: plain loads and stores, between acquire and release. `stored` data is read by peers, `written` data
+  // is in this rank's output. A partial pack has 1 to 16 bytes, at any address. Each byte is read once, so it need not
+  // stay in the first-level cache.
   [[nodiscard]] __device__ Pack load_pack(const std::byte* from) const {
     const ulonglong2 pack = __ldcg(reinterpret_cast<const ulonglong2*>(from));
     return {pack.x, pack.y};
@@ -111,7 +113,7 @@ class GpuMachine {
     store_bytes(to, pack, bytes);
   }
 
-  // Slots of all members of a switch at once, by DeviceEnd::multicast.
+  // Accesses the slots of all members of a switch at once, at DeviceEnd::multicast.
   template <std::size_t kPacks>
   __device__ void load_reduced(const DeviceReduction& reduction, const std::byte* from,
                                std::int64_t stride, Pack (&sums)[kPacks]) const {
@@ -122,8 +124,8 @@ class GpuMachine {
   }
   __device__ void fence_aliases() { gpu_multimem::fence_aliases(); }
 
-  // 16 bytes of a lane in one instruction of the warp: two words, each whole. LL needs no more (store_words), LL128
-  // needs that a line's 8 lanes go together (store_line).
+  // Transfers 16 bytes per lane in one instruction of the warp: two words, each atomic. That suffices for LL
+  // (store_words); LL128 also needs that the 8 lanes of a line store together (store_line).
   [[nodiscard]] __device__ Pack load_line(const std::byte* from) const {
     unsigned long long low = 0, high = 0;
     asm volatile("ld.relaxed.sys.global.v2.u64 {%0, %1}, [%2];"
@@ -149,7 +151,8 @@ class GpuMachine {
     return value;
   }
   __device__ void store_release(std::uint64_t* to, std::uint64_t value) {
-    // st.release is fence.acq_rel and a relaxed store; of the whole strand's stores, through the barrier before it.
+    // st.release is fence.acq_rel and a relaxed store; with the barrier before it, it covers the stores of the whole
+    // strand.
     const std::size_t place = __cvta_generic_to_global(to);
     const auto bits = static_cast<unsigned long long>(value);
     if (is_one_gpu_) {
@@ -167,7 +170,7 @@ class GpuMachine {
     return value;
   }
 
-  /// For observers: it orders nothing.
+  /// For observers only: it orders nothing.
   __device__ void store_relaxed(std::uint64_t* to, std::uint64_t value) {
     asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(to)),
                  "l"(static_cast<unsigned long long>(value))

@@ -9,7 +9,7 @@
 namespace ringside {
 namespace {
 
-/// What cudaHostRegister() takes: the whole pages around some bytes.
+/// Returns the whole pages around the bytes, which cudaHostRegister() requires.
 std::span<std::byte> whole_pages(std::span<std::byte> bytes) {
   constexpr std::uintptr_t kPage = 4096;
   const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
@@ -17,7 +17,7 @@ std::span<std::byte> whole_pages(std::span<std::byte> bytes) {
   return {bytes.data() - before, (before + bytes.size() + kPage - 1) / kPage * kPage};
 }
 
-/// Blocks of 2 MiB are no part of larger ones, and begin with a page.
+/// Rounds up to blocks of 2 MiB: such blocks are not cut from larger ones, and start at a page boundary.
 std::uint64_t whole_blocks(Bytes size) {
   constexpr std::uint64_t kBlock = 2 << 20;
   return size.value / kBlock * kBlock + kBlock;
@@ -26,7 +26,7 @@ std::uint64_t whole_blocks(Bytes size) {
 }  // namespace
 
 GpuMemory::~GpuMemory() {
-  // Else a thread that has met no GPU would make a context on the first one to free memory of another.
+  // Otherwise a thread that has used no GPU would create a context on GPU 0 to free memory of another GPU.
   const auto here = OnGpu::device(device_);
   for (void* const one : taken_) static_cast<void>(cudaFree(one));
   for (void* const one : shared_) static_cast<void>(cudaFreeHost(one));
@@ -44,7 +44,7 @@ Result<std::byte*> GpuMemory::take(Bytes size) {
 Result<std::byte*> GpuMemory::take_shared(Bytes size) {
   void* memory = nullptr;
   RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
-  // With unified addressing one address serves both sides.
+  // With unified addressing, host and device use the same address.
   RINGSIDE_TRY(
       check_cuda(cudaHostAlloc(&memory, size.value, cudaHostAllocMapped), "cudaHostAlloc"));
   shared_.push_back(memory);

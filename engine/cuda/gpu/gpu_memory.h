@@ -11,8 +11,8 @@
 
 namespace ringside {
 
-/// Memory of a GPU, of hosts where both see it, and (GpuSharing) of other ranks' GPUs. Copies go by the stream, and are
-/// waited for.
+/// Memory of a GPU, host memory that the GPU can also access, and (GpuSharing) memory of other ranks' GPUs. Copies use
+/// the stream, and each call waits for its copy.
 class GpuMemory final : public DeviceMemory {
  public:
   GpuMemory(int device, cudaStream_t stream)
@@ -68,7 +68,7 @@ class GpuMemory final : public DeviceMemory {
   GpuSharing sharing_;
   const AdapterAccess adapters_;
   GpuGlance glance_;
-  std::byte* counter_ = nullptr;  ///< of wrong elements; none before they are first counted
+  std::byte* counter_ = nullptr;  ///< counter of wrong elements; null before the first count
   std::vector<void*> taken_, shared_;
 };
 

@@ -28,8 +28,9 @@ const GpuMulticastDriver* GpuMulticastDriver::find() {
 
 namespace {
 
-/// An object that this device is a member of, and its share once that is bound. That stays bound as long as any process
-/// has the object: another member's kernel may still store there when this one has failed.
+/// A multicast object that this device has joined, and this device's memory in it once bound. The memory stays bound
+/// as long as any process holds the object, because another member's kernel may still store there after this one has
+/// failed.
 class Share {
  public:
   Share(const GpuMulticastDriver& driver, GpuPages object)
@@ -50,11 +51,11 @@ class Share {
 
  private:
   const GpuMulticastDriver& driver_;
-  GpuPages object_;  ///< until bind()
+  GpuPages object_;  ///< before bind()
   std::optional<MappedGpuPages> own_, all_;
 };
 
-/// Adds to an error what the user can do where the switch does not take the GPUs.
+/// Adds to an error what the user can do if the switch does not accept the GPUs.
 Error with_fix(const Error& error) {
   return {
       error.code, "memory behind the NVSwitch: " + error.message,
@@ -63,7 +64,7 @@ Error with_fix(const Error& error) {
 }
 Status with_fix(const Status& status) { return status ? status : with_fix(status.error()); }
 
-/// Each call has the device's context where there is one; a driver that is played has none.
+/// Each call runs in the device's context if there is one; a simulated driver has none.
 class GpuMulticast final : public DeviceMulticast {
  public:
   GpuMulticast(const GpuDriver& driver, const GpuMulticastDriver& multicast, int device)
@@ -102,7 +103,7 @@ class GpuMulticast final : public DeviceMulticast {
     object.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
     object.size = shape.size.value;
     std::size_t unit = 0;
-    // The least there is: the recommended unit takes memory for what it saves in the switch's tables.
+    // Uses the minimum granularity: the recommended one needs more memory to save entries in the switch's tables.
     RINGSIDE_TRY(driver_.check(
         multicast_.cuMulticastGetGranularity(&unit, &object, CU_MULTICAST_GRANULARITY_MINIMUM),
         "cuMulticastGetGranularity"));
@@ -123,7 +124,7 @@ class GpuMulticast final : public DeviceMulticast {
   const GpuDriver& driver_;
   const GpuMulticastDriver& multicast_;
   const int device_;
-  std::vector<std::unique_ptr<Share>> shares_;  ///< the last one is what was joined last
+  std::vector<std::unique_ptr<Share>> shares_;  ///< in the order of joining
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 namespace ringside {
 
-/// The driver's functions that only those of CUDA 12.1 and newer have.
+/// The driver's functions that exist from CUDA 12.1 on.
 /// source  cudaTypedefs.h
 #if CUDA_VERSION >= 12010
 #define RINGSIDE_GPU_MULTICAST_FUNCTIONS(X) \
@@ -24,18 +24,18 @@ struct GpuMulticastDriver {
   RINGSIDE_GPU_MULTICAST_FUNCTIONS(RINGSIDE_MEMBER)
 #undef RINGSIDE_MEMBER
 
-  /// Those of this process's driver; null: it has not all of them.
-  /// Threads  any
+  /// Returns the functions of this process's driver; null: some are missing. Threads  any
   static const GpuMulticastDriver* find();
 };
 
-/// Whether the device can be one of a switch's: on Hopper and later with NVSwitches. Whether the switch takes it then,
-/// cuMulticastCreate() and what follows say (the fabric manager has to run).
+/// Returns whether the device can be one of a switch's: on Hopper and later with NVSwitches. Whether the switch takes
+/// it then, cuMulticastCreate() and what follows say (the fabric manager has to run).
 bool has_gpu_multicast(const GpuDriver& driver, int device);
 
-/// Multicast objects of the driver over memory of this device and others.
-/// shape      has_gpu_multicast(), and has_gpu_pages(): what is bound has to be shareable, as the object is; the caller has
-///            the device in use
+/// Makes the driver's multicast objects over memory of this device and others.
+///
+/// shape      has_gpu_multicast(), and has_gpu_pages(), because both the bound memory and the object must be
+///            shareable; the caller has made the device current
 /// Ownership  the driver's functions outlive it
 std::unique_ptr<DeviceMulticast> make_gpu_multicast(const GpuDriver& driver,
                                                     const GpuMulticastDriver& multicast,

@@ -4,16 +4,16 @@
 
 #include "engine/cuda/device/pack.h"
 
-// What a switch does for a kernel: loads that it reduces, stores that it multicasts. All on sm_90 or newer; before
-// that there are no multicast addresses, so nothing gets here.
+// The operations of a switch for a kernel: loads that it reduces, and stores that it multicasts. Only for sm_90 or
+// newer; older GPUs have no multicast addresses, so no call reaches this code.
 namespace ringside::gpu_multimem {
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 
-// .relaxed.sys: the members are other GPUs; what is ordered, is by the counters around (move_simple.h).
+// .relaxed.sys, because the members are other GPUs; the counters around these accesses order them (move_simple.h).
 #define RINGSIDE_LD_REDUCE "multimem.ld_reduce.relaxed.sys.global."
 
-/// Four registers of 32 bits: a vector of floats, or of pairs of halves.
+/// Four 32-bit registers: a vector of floats, or of pairs of halves.
 #define RINGSIDE_VECTOR_LOAD(name, operation)                              \
   struct name {                                                            \
     __device__ static Pack load(std::size_t from) {                        \
@@ -35,7 +35,7 @@ RINGSIDE_VECTOR_LOAD(MinBfloat, "min.v4.bf16x2")
 RINGSIDE_VECTOR_LOAD(MaxBfloat, "max.v4.bf16x2")
 #undef RINGSIDE_VECTOR_LOAD
 
-/// Integers, and doubles, have no vectors.
+/// Integers and doubles have no vector form.
 #define RINGSIDE_WORD_LOAD(name, operation)                                                        \
   struct name {                                                                                    \
     __device__ static std::uint64_t word(std::size_t from) {                                       \
@@ -106,11 +106,11 @@ __device__ void with_load(const DeviceReduction& reduction, Visit&& visit) {
     case DataType::Float64:
       return visit(AddDouble{});
     default:
-      __trap();  // cuda_choice.h lets nothing else get here
+      __trap();  // excluded by cuda_choice.h
   }
 }
 
-/// As Machine::load_reduced() has it (cuda_primitives.h).
+/// Implements Machine::load_reduced() (cuda_primitives.h).
 template <std::size_t kPacks>
 __device__ void load_reduced(const DeviceReduction& reduction, const std::byte* from,
                              std::int64_t stride, Pack (&sums)[kPacks]) {
@@ -123,7 +123,7 @@ __device__ void load_reduced(const DeviceReduction& reduction, const std::byte* 
   });
 }
 
-/// 16 bytes of any type.
+/// Stores 16 bytes of any type.
 __device__ inline void multicast_pack(std::byte* to, const Pack& pack) {
   asm volatile("multimem.st.relaxed.sys.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(
                    __cvta_generic_to_global(to)),

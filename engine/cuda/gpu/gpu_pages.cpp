@@ -18,7 +18,7 @@ CUmemAllocationProp pages_of(const GpuDriver& driver, int device) {
   pages.location = {};
   pages.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   pages.location.id = device;
-  // Network cards take such memory only if it is said when it is made.
+  // Network adapters accept such memory only if it is allocated with this flag.
   pages.allocFlags.gpuDirectRDMACapable = static_cast<unsigned char>(
       driver.attribute(CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED, device) != 0);
   return pages;
@@ -56,7 +56,7 @@ Result<GpuPages> GpuPages::make(const GpuDriver& driver, int device, Bytes size,
 
 Result<GpuPages> GpuPages::open(const GpuDriver& driver, const UniqueFd& file, Bytes size) {
   CUmemGenericAllocationHandle handle = 0;
-  // The file's number itself is passed where other kinds of handles have a pointer.
+  // The file descriptor itself is passed where other types of handles pass a pointer.
   auto* const number = reinterpret_cast<void*>(static_cast<std::uintptr_t>(file.get()));
   RINGSIDE_TRY(driver.check(driver.cuMemImportFromShareableHandle(
                                 &handle, number, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),

@@ -8,17 +8,18 @@
 #include "engine/cuda/gpu/gpu_driver.h"
 #include "ringside/units.h"
 
-/// cuMem: memory of a GPU, or a multicast object over several, as pages that have no address; and the addresses that they
-/// are given, here and in other processes.
+/// cuMem: physical pages of a GPU, or a multicast object over several GPUs, and the addresses at which processes map
+/// them.
 namespace ringside {
 
-/// Whether the device has cuMem, and gives its memory to other processes as open files.
+/// Returns whether the device has cuMem, and gives its memory to other processes as open files.
 /// source  NCCL's ncclIsCuMemSupported(): a driver of CUDA 12.0 or newer, and the attributes
 bool has_gpu_pages(const GpuDriver& driver, int device);
 
-/// One reference to pages: the driver frees them once no process has a reference, nor an address for them.
+/// One reference to physical pages: the driver frees them when no process has a reference to them or a mapping of
+/// them.
 ///
-/// Threads    as the driver's: any
+/// Threads    any, as for the driver
 /// Ownership  the driver's functions outlive it
 class GpuPages {
  public:
@@ -39,17 +40,16 @@ class GpuPages {
   GpuPages& operator=(const GpuPages&) = delete;
   ~GpuPages();
 
-  /// So many bytes or more of the device's memory, that file() works for.
-  /// multiple_of  size() is; in addition to the device's own granularity
+  /// Allocates at least that many bytes of the device's memory, for which file() works.
+  /// multiple_of  size() is a multiple of this, in addition to the device's own granularity
   /// errors       System: no memory
   static Result<GpuPages> make(const GpuDriver& driver, int device, Bytes size,
                                Bytes multiple_of = Bytes{1});
-  /// What another process's file() gave, or this one's.
-  /// size    theirs
+  /// Opens a file from file() of another process, or of this one.
+  /// size    size() of the pages
   /// errors  System
   static Result<GpuPages> open(const GpuDriver& driver, const UniqueFd& file, Bytes size);
-  /// What lies at an address of this process.
-  /// errors  System: no pages begin there
+  /// Returns the pages that are mapped at an address of this process. errors  System: no pages begin there
   static Result<GpuPages> at(const GpuDriver& driver, std::byte* address, Bytes size);
 
   /// A file, close-on-exec, that other processes open() by.
@@ -66,7 +66,7 @@ class GpuPages {
   Bytes size_;
 };
 
-/// Addresses of this process at which pages lie, for the devices that may use them there.
+/// Addresses of this process at which pages are mapped, for the devices that may access them.
 ///
 /// Ownership  keeps the pages
 class MappedGpuPages {

@@ -15,7 +15,7 @@
 namespace ringside {
 namespace {
 
-/// Which stream, and which capture of it: handles of streams are used again, these are not.
+/// A stream, and one capture of it. Handles of streams are reused; these ids are not.
 struct Lane {
   unsigned long long stream = 0;
   unsigned long long capture = 0;  ///< 0: none
@@ -29,7 +29,7 @@ class GpuQueue final : public DeviceQueue {
   GpuQueue& operator=(const GpuQueue&) = delete;
   ~GpuQueue() override {
     const auto here = OnGpu::device(device_);
-    // What a kernel still uses goes next, and taking pages from their addresses waits for none.
+    // Waits for the kernels first: unmapping memory does not wait for kernels that still use it.
     for (const auto& [ticket, event] : under_way_) static_cast<void>(cudaEventSynchronize(event));
     for (const auto& [ticket, event] : under_way_) static_cast<void>(cudaEventDestroy(event));
     for (const cudaEvent_t event : free_) static_cast<void>(cudaEventDestroy(event));
@@ -71,7 +71,7 @@ class GpuQueue final : public DeviceQueue {
       RINGSIDE_TRY(check_cuda(cudaEventSynchronize(event), "a kernel"));
       const std::lock_guard lock(mutex_);
       if (under_way_.empty() || under_way_.front().second != event)
-        continue;  // another thread was here
+        continue;  // another thread has erased it
       under_way_.pop_front();
       free_.push_back(event);
     }
@@ -84,11 +84,11 @@ class GpuQueue final : public DeviceQueue {
   }
 
  private:
-  /// shape  the thread is OnGpu
+  /// shape  the thread is in an OnGpu scope
   static Result<Lane> lane_of(cudaStream_t stream) {
     Lane lane;
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    // The default stream cannot be captured, and may not even be asked while another one is.
+    // The default stream cannot be captured, and must not be queried while another stream is being captured.
     RINGSIDE_TRY(check_cuda(cudaStreamGetId(stream, &lane.stream), "cudaStreamGetId"));
     if (stream == nullptr || stream == cudaStreamLegacy) return lane;
     RINGSIDE_TRY(check_cuda(cudaStreamGetCaptureInfo(stream, &status, &lane.capture),
@@ -104,7 +104,8 @@ class GpuQueue final : public DeviceQueue {
     return event;
   }
 
-  /// One whose launch has been waited for: no call looks at it any more, but perhaps a stream that has waited already.
+  /// Returns an event whose launch has been waited for. No call uses it any more; a stream that waited on it keeps its
+  /// wait.
   Result<cudaEvent_t> free_event() {
     const std::lock_guard lock(mutex_);
     if (free_.empty()) return make_event();
@@ -113,8 +114,8 @@ class GpuQueue final : public DeviceQueue {
     return event;
   }
 
-  /// The launch before this one is on another stream. Between a graph and what is outside, the order is the user's: an
-  /// event of the one means nothing in the other.
+  /// Makes the stream wait if the preceding launch was on another stream. Between a graph and launches outside it, the
+  /// user orders: an event of one has no meaning in the other.
   Status wait_on_stream(cudaStream_t on, const Lane& lane) {
     if (last_event_ == nullptr || last_.stream == lane.stream || last_.capture != lane.capture) {
       return {};
@@ -125,11 +126,11 @@ class GpuQueue final : public DeviceQueue {
   const int device_;
   const int multiprocessors_;
   const cudaStream_t stream_;
-  // Of the thread that begins.
+  // Used by the thread that begins calls.
   Lane last_;
-  cudaEvent_t last_event_ = nullptr;  ///< recorded behind the last launch
+  cudaEvent_t last_event_ = nullptr;  ///< recorded after the last launch
   cudaEvent_t in_capture_ = nullptr;
-  std::mutex mutex_;  ///< guards what follows
+  std::mutex mutex_;  ///< guards the members below
   Ticket begun_ = 0;
   std::deque<std::pair<Ticket, cudaEvent_t>> under_way_;
   std::vector<cudaEvent_t> free_;
@@ -155,7 +156,7 @@ Status launch_on_gpu(const DeviceLaunch& launch, Collective collective, int mult
       kernel_of(collective), dim3(static_cast<unsigned>(launch.blocks())),
       dim3(static_cast<unsigned>(threads)), arguments, 0, static_cast<cudaStream_t>(stream));
   if (code == cudaErrorCooperativeLaunchTooLarge) {
-    static_cast<void>(cudaGetLastError());  // the next launch is not refused for it
+    static_cast<void>(cudaGetLastError());  // otherwise the next launch would be refused
     return Error{ErrorCode::System,
                  fmt::format("{} blocks do not fit on {} multiprocessors at a time",
                              launch.blocks(), multiprocessors),

@@ -7,8 +7,7 @@
 
 namespace ringside {
 
-/// The queue of a GPU: launches that name no stream go to `stream`, which outlives it.
-/// errors  System
+/// Makes the queue of a GPU. Launches without a stream use `stream`, which outlives the queue. errors  System
 Result<std::unique_ptr<DeviceQueue>> make_gpu_queue(int device, int multiprocessors, void* stream);
 
 /// Begins a launch on a stream, a cudaStream_t.

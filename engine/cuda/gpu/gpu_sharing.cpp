@@ -30,13 +30,13 @@ std::vector<DeviceId> all_ids() {
   return ids;
 }
 
-/// Lets kernels of the device that is in use reach all that cudaMalloc() gave on the other one.
+/// Lets kernels of the current device access all memory that cudaMalloc() allocated on the other device.
 Status enable_peer(int device) {
   const cudaError_t code = cudaDeviceEnablePeerAccess(device, 0);
   if (code != cudaErrorPeerAccessAlreadyEnabled) {
     return check_cuda(code, "cudaDeviceEnablePeerAccess");
   }
-  static_cast<void>(cudaGetLastError());  // or the next launch would get this error
+  static_cast<void>(cudaGetLastError());  // otherwise the next launch would return this error
   return {};
 }
 
@@ -50,7 +50,7 @@ bool has_attribute(cudaDeviceAttr which, int device) {
 GpuSharing::GpuSharing(int device) : device_(device), ids_(all_ids()) {
   const Result<const GpuDriver*> driver = GpuDriver::find();
   place_.id = ids_.at(static_cast<std::size_t>(device));
-  // Under WSL, say, processes share nothing.
+  // Processes cannot share memory everywhere, for example not under WSL.
   place_.shares_by_ipc = has_attribute(cudaDevAttrIpcEventSupport, device);
   place_.shares_by_file = driver && has_gpu_pages(**driver, device);
   place_.has_multicast = place_.shares_by_file && has_gpu_multicast(**driver, device);
@@ -92,7 +92,7 @@ bool GpuSharing::reaches(const DeviceId& other) const {
 bool GpuSharing::keeps_lines(const DeviceId& other) const {
   if (!reaches(other)) return false;
   if (other == place_.id) return true;
-  // Between GPUs NVLink alone carries atomics.
+  // Between GPUs, only NVLink supports atomics.
   const std::optional<int> device = device_with(other);
   int atomics = 0;
   return device &&
@@ -104,7 +104,7 @@ bool GpuSharing::keeps_lines(const DeviceId& other) const {
 Result<std::byte*> GpuSharing::take(Bytes size, MemoryWay by) {
   RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
   if (by == MemoryWay::File) return take_pages(size);
-  // CUDA's IPC shares the whole block that small allocations are cut from, so blocks of 2 MiB are taken whole.
+  // CUDA's IPC shares the whole block from which small allocations are cut, so whole blocks of 2 MiB are allocated.
   constexpr std::uint64_t kBlock = 2 << 20;
   void* memory = nullptr;
   RINGSIDE_TRY(
@@ -199,7 +199,7 @@ Result<std::byte*> GpuSharing::open_address(const DeviceHandle& handle) {
         "use the same version on every rank"};
   }
   if (handle.is_paged) {
-    // A reference and addresses of its own: the owner may go first.
+    // The mapping has its own reference and address, so the owner may free its mapping first.
     RINGSIDE_TRY(const GpuDriver* const driver, GpuDriver::find());
     RINGSIDE_TRY(GpuPages pages, GpuPages::at(*driver, memory, Bytes{handle.size}));
     return keep(std::move(pages));

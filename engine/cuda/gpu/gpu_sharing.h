@@ -15,10 +15,10 @@
 
 namespace ringside {
 
-/// What a GPU's memory is to other ranks, and theirs to its kernels: DeviceMemory's part of it.
+/// Shares a GPU's memory with other ranks, and makes their memory accessible to its kernels: a part of DeviceMemory.
 ///
 /// Threads    one at a time
-/// Ownership  what is taken and opened lies there until this object ends
+/// Ownership  allocated and opened memory stays valid until this object is destroyed
 class GpuSharing {
  public:
   explicit GpuSharing(int device);
@@ -30,9 +30,9 @@ class GpuSharing {
   [[nodiscard]] bool reaches(const DeviceId& other) const;
   [[nodiscard]] bool keeps_lines(const DeviceId& other) const;
 
-  /// As DeviceMemory::take_to_share(), but what lies in it is not known.
+  /// Allocates as DeviceMemory::take_to_share(), but with undefined content.
   Result<std::byte*> take(Bytes size, MemoryWay by);
-  /// memory  of take(), or any other that cuMemCreate() or cudaMalloc() of this process gave
+  /// memory  from take(), or from cuMemCreate() or cudaMalloc() in this process
   Result<DeviceShare> share(std::byte* memory, const ProcessIdentity& with) const;
   Result<std::byte*> open(const DeviceShare& share);
   [[nodiscard]] DeviceMulticast* multicast() { return multicast_.get(); }
@@ -41,12 +41,12 @@ class GpuSharing {
   struct Allocation {
     std::byte* begin = nullptr;
     Bytes size;
-    std::optional<GpuPages> pages;  ///< none: cudaMalloc()'s
+    std::optional<GpuPages> pages;  ///< empty: allocated by cudaMalloc()
   };
 
   /// The one around an address.
   [[nodiscard]] Result<Allocation> allocation_of(std::byte* memory) const;
-  /// What this process numbers that GPU; none: it does not see it.
+  /// Returns this process's number of that GPU; nullopt: it does not see the GPU.
   [[nodiscard]] std::optional<int> device_with(const DeviceId& id) const;
   Result<std::byte*> take_pages(Bytes size);
   Result<std::byte*> open_begin(const DeviceShare& share);
@@ -56,12 +56,12 @@ class GpuSharing {
   Result<std::byte*> keep(GpuPages pages);
 
   int device_;
-  const std::vector<DeviceId> ids_;  ///< of all GPUs that this process sees, by its numbers
-  DevicePlace place_;                ///< but for its process, which is asked for anew
+  const std::vector<DeviceId> ids_;  ///< [number of the GPU in this process]
+  DevicePlace place_;                ///< except for the process identity, which is read each time
   std::vector<MappedGpuPages> pages_, opened_pages_;
-  std::vector<ProcessMemory> blocks_, opened_blocks_;  ///< of cudaMalloc()
+  std::vector<ProcessMemory> blocks_, opened_blocks_;  ///< allocated by cudaMalloc()
   std::vector<void*> opened_ipc_;
-  std::unique_ptr<DeviceMulticast> multicast_;  ///< null: the device has none
+  std::unique_ptr<DeviceMulticast> multicast_;  ///< null: the device has no multicast
 };
 
 }  // namespace ringside

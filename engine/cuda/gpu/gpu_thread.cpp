@@ -6,8 +6,8 @@
 namespace ringside {
 namespace {
 
-/// Asked of the driver: cudaSetDevice() of what cudaGetDevice() said would make a context on GPU 0 for every thread that
-/// has none.
+/// Functions of the driver API: restoring with cudaSetDevice() what cudaGetDevice() returned would create a context on
+/// GPU 0 for every thread that has none.
 struct ContextFunctions {
   decltype(&::cuCtxGetCurrent) get = nullptr;
   decltype(&::cuCtxSetCurrent) set = nullptr;

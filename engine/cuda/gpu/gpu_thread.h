@@ -9,11 +9,12 @@
 
 namespace ringside {
 
-/// For as long as it lives, calls of CUDA's runtime by this thread mean a device, and may allocate, wait and ask while
-/// another thread captures a stream, whatever its mode (cudaStreamCaptureModeGlobal forbids that to all threads): nothing
-/// of it can get into that capture. Behind it all is as it was, since the thread may be the user's.
+/// While it lives, calls of CUDA's runtime by this thread use one device, and may allocate, wait and query while
+/// another thread captures a stream in any mode (cudaStreamCaptureModeGlobal would forbid that to all threads): none
+/// of these calls gets into that capture. The destructor restores the previous state, because the thread may be the
+/// user's.
 ///
-/// shape  the youngest of a thread goes first
+/// shape  objects of one thread are destroyed in reverse order
 class OnGpu {
  public:
   /// errors  System

@@ -1,5 +1,5 @@
-// One kernel a collective, and one that checks what they have done. Each of the first compiles the texts of
-// engine/collectives over CudaPrimitives; a step's work is in one function that all of them call.
+// One kernel for each collective, and one that checks their results. Each collective's kernel compiles the algorithms
+// of engine/collectives over CudaPrimitives; a step is one function that all kernels call.
 #include "engine/cuda/device/device_check.h"
 #include "engine/cuda/device/device_works.h"
 #include "engine/cuda/gpu/gpu_machine.cuh"
@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-/// Blocks of all ranks that share this GPU, in one grid: they wait for each other.
+/// Runs the blocks of all ranks that share this GPU in one grid, because the blocks wait for each other.
 template <Collective kCollective>
 __global__ void __launch_bounds__(kMostThreadsOfBlock, 1)
     run_collective(const __grid_constant__ DeviceLaunch launch) {

@@ -7,10 +7,11 @@ namespace ringside {
 /// Threads of a block at most: registers enough for each (kernels.cu).
 inline constexpr int kMostThreadsOfBlock = 512;
 
-/// The kernel of a collective, for cudaLaunchCooperativeKernel(): it takes one DeviceLaunch.
+/// Returns the kernel of a collective for cudaLaunchCooperativeKernel(); its argument is one DeviceLaunch.
 const void* kernel_of(Collective collective);
 
-/// What counts wrong elements: it takes the buffer, a PlaceTable and the unsigned long long to which it adds.
+/// Returns the kernel that counts wrong elements. Its arguments: the buffer, a PlaceTable, and the unsigned long long
+/// to which it adds.
 const void* kernel_that_checks();
 
 }  // namespace ringside

@@ -20,7 +20,7 @@ Result<std::optional<int>> requested_gpu(const char* name,
     return std::optional(device);
   }
   constexpr std::string_view kNumbered = "cuda:";
-  constexpr std::int64_t kMostGpus = 1 << 16;  // far beyond what a host has
+  constexpr std::int64_t kMostGpus = 1 << 16;  // far more than any host has
   if (text.starts_with(kNumbered)) {
     const Result<std::int64_t> number = parse_int(std::string_view(text).substr(kNumbered.size()));
     if (number && *number >= 0 && *number <= kMostGpus) {

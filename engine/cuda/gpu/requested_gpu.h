@@ -8,10 +8,11 @@
 
 namespace ringside {
 
-/// Which GPU a communicator's calls are to run on: host (none), cuda (the thread's) or cuda:N.
-/// name     null: as RINGSIDE_DEVICE says, else host
+/// Returns the GPU on which a communicator's calls should run: host (nullopt), cuda (the thread's current GPU) or
+/// cuda:N.
+/// name     null: the value of RINGSIDE_DEVICE, else host
 /// current  Gpu::current()
-/// errors   InvalidArgument: none of these.  As `current`
+/// errors   InvalidArgument: another word.  As `current`
 Result<std::optional<int>> requested_gpu(const char* name,
                                          const std::function<Result<int>()>& current,
                                          const Environment& environment = env_text);

@@ -15,10 +15,10 @@
 namespace ringside {
 namespace {
 
-/// How a rank reaches another's memory; 0: not at all.
+/// How a rank can access another rank's memory; 0: not at all.
 constexpr std::byte kOpens{1}, kOpensWithLines{2};
 
-/// What a receiver leaves in the pages of a connection whose slots lie in its GPU's memory.
+/// The description that a receiver writes into the pages of a connection whose slots lie in its GPU's memory.
 struct Offer {
   std::uint32_t is_there = 0;
   DeviceHandle handle{};
@@ -137,7 +137,7 @@ bool ProcessLinks::find_switch() const {
 int ProcessLinks::ranks_per_gpu() const {
   std::ptrdiff_t most = 1;
   for (const DevicePlace& place : places_) {
-    if (place.id == DeviceId{}) continue;  // which GPU it is, is unknown
+    if (place.id == DeviceId{}) continue;  // its GPU is unknown
     most = std::max(most, std::ranges::count(places_, place.id, &DevicePlace::id));
   }
   return static_cast<int>(most);
@@ -192,7 +192,7 @@ Status ProcessLinks::connect(std::span<const ConnectionId> wanted, Deadline dead
     between.push_back(host_id(id));
   }
   RINGSIDE_TRY(connections_->connect(between, deadline));
-  // All offer first and accept then: no rank waits for one that waits itself.
+  // Every rank offers first and accepts afterwards, so no rank waits for one that is itself waiting.
   std::vector<ConnectionId> awaited;
   for (const ConnectionId& id : fresh) {
     const std::span<std::byte> pages = end_between(id).shared_pages();
@@ -219,7 +219,8 @@ Result<std::vector<std::byte*>> ProcessLinks::exchange_memory(std::byte* mine,
                                                               std::span<const std::byte> shares,
                                                               std::uint32_t number,
                                                               Deadline deadline) {
-  constexpr std::uint32_t kChannelOfMemory = 1U << 20;  // no call's
+  constexpr std::uint32_t kChannelOfMemory = 1U
+                                             << 20;  // larger than the channel number of any call
   const auto n = static_cast<std::uint32_t>(bootstrap_.nranks());
   const auto me = static_cast<std::uint32_t>(to_int(bootstrap_.rank()));
   std::vector<ConnectionId> offered, awaited, between;
@@ -301,7 +302,7 @@ Status ProcessLinks::map(const ConnectionId& id, std::span<std::byte> pages) {
   return {};
 }
 
-/// The GPU's memory before the host's, until an adapter has refused it.
+/// Offers the GPU's memory before the host's memory, until an adapter has refused it.
 Result<LentOffers> ProcessLinks::lend(const ConnectionId& id, bool receives) {
   RINGSIDE_TRY(std::byte* const fifo, memory_.take_shared(fifo_size(id)));
   lent_[id] = fifo;
@@ -357,7 +358,7 @@ Result<DeviceEnd> ProcessLinks::end_of(const ConnectionId& id, bool receives) {
   const Link& link = links_.at(id);
   DeviceEnd end = DeviceFifo(link.fifo).end(receives, link.proxy != nullptr);
   if (link.slots != nullptr) end.slots = link.slots;
-  // Outputs are reached where slots are: this GPU's memory, or that of one which processes open.
+  // Outputs are accessible where slots are: in this GPU's memory, or in that of a GPU whose memory processes can open.
   if (id.from != id.to && !opens(id)) end.credit = nullptr;
   return end;
 }

@@ -18,24 +18,25 @@ namespace ringside {
 
 class Bootstrap;
 
-/// The connections of a rank whose kernels are launched for this rank alone. Where the slots of one lie:
+/// The connections of a rank whose kernels are launched for this rank alone. The slots of a connection are:
 ///
-///   the peer is on this host    in memory of the receiver's GPU, where the sender can open it (MemoryWay); else in the
-///                               pages that a connection over shm has both map, which kernels see as well
-///   elsewhere, or not over shm  on each side in the rank's GPU, where an RDMA adapter reaches it; else in pinned memory of
-///                               its process. A proxy notifies the connection's end of slots that are full, and kernels of
-///                               those that have come; an end that has slots of its own it copies to, and from (proxy.h)
+///   peer on this host           in memory of the receiver's GPU, if the sender can open it (MemoryWay); else in the
+///                               pages that both map for a connection over shm, which kernels can access too
+///   other host, or without shm  on each side in the rank's GPU, if an RDMA adapter can access it; else in pinned
+///                               memory of the process. A proxy (proxy.h) notifies the connection's end of filled
+///                               slots, and kernels of received ones; if the end has its own slots, the proxy copies
 ///   this rank itself            in its GPU's memory
 ///
 /// Ordering   as Connections
-/// Threads    one at a time; any thread calls abort()
+/// Threads    one at a time; any thread may call abort()
 /// Ownership  the memory outlives it
 class ProcessLinks final : public DeviceLinks {
  public:
   /// Every rank calls it at the same time.
-  /// transport  between ranks; null: the fastest that there is
-  /// faults     of connections that a proxy serves; connect() refuses those of others. Its plan outlives them
-  /// errors     Unsupported: this GPU's memory does not allow the settings.  As Connections::make() and
+  /// transport  transport between ranks; null: the fastest available
+  /// faults     faults of connections that a proxy serves; connect() refuses faults of other connections. Its plan
+  ///            outlives the links
+  /// errors     Unsupported: this GPU's memory does not support the settings.  As Connections::make() and
   ///            Bootstrap::all_gather()
   static Result<std::unique_ptr<ProcessLinks>> make(Bootstrap& bootstrap, DeviceMemory& memory,
                                                     const Transport* transport,
@@ -47,11 +48,12 @@ class ProcessLinks final : public DeviceLinks {
   [[nodiscard]] bool has_all(std::span<const ConnectionId> ids,
                              std::span<const SwitchName> switches) const;
 
-  /// As Connections::connect(). errors  as there; System: of the GPU's driver
+  /// Makes connections as Connections::connect(). errors  as there; System: the GPU's driver failed
   Status connect(std::span<const ConnectionId> wanted, Deadline deadline);
 
-  /// Slots of groups behind a switch, whose connections are there: as SwitchLinks::connect().
+  /// Makes the slots of groups behind a switch, whose connections exist: as SwitchLinks::connect().
   /// shape  has_switch()
+  /// errors  as there
   Status connect_switches(std::span<const SwitchName> wanted, Deadline deadline);
   Result<SwitchSlots> slots_of(const SwitchName& name, Rank /*me*/) override {
     return switches_.slots_of(name);
@@ -70,32 +72,32 @@ class ProcessLinks final : public DeviceLinks {
   Result<std::vector<std::byte*>> exchange_memory(std::byte* mine,
                                                   std::span<const std::byte> shares,
                                                   std::uint32_t number, Deadline deadline);
-  /// Whether other ranks open memory of this one's GPU, and this is some that they can open.
+  /// Returns whether other ranks open memory of this one's GPU, and this is some that they can open.
   [[nodiscard]] bool can_share(std::byte* memory) const;
 
-  /// Whether one of `ids` has a proxy.
+  /// Returns whether one of `ids` has a proxy.
   [[nodiscard]] bool has_proxies(std::span<const ConnectionId> ids) const;
   /// All that there are.
   [[nodiscard]] std::vector<Proxy*> proxies() const;
 
-  /// As Connections::progress(), of what kernels have sent and received. Bytes are not counted; connections that the device does
-  /// not report are omitted.
-  /// Threads  any
+  /// Returns the progress of what kernels have sent and received, as Connections::progress(). Bytes are not counted;
+  /// connections that the device does not report are omitted. Threads  any
   [[nodiscard]] std::vector<Connections::Progress> progress() const;
 
-  /// How the connections are made, for people: "tcp, slots in place" and how many are.
+  /// Returns how the connections are made, as text ("tcp, slots in place"), and their number.
   [[nodiscard]] std::map<std::string, int> ways() const;
 
-  /// Those of `ids` whose slots go over a connection of connections(), as it names them.
+  /// Returns those of `ids` whose slots are sent over a connection of connections(), by the names used there.
   /// shape  as end_of()
   [[nodiscard]] std::vector<ConnectionId> carried(std::span<const ConnectionId> ids) const;
   [[nodiscard]] const Connections& connections() const { return *connections_; }
 
-  /// Whether every two ranks share memory of GPUs, by ways that keep LL128's lines whole. All ranks come to the same.
+  /// Returns whether every two ranks share memory of GPUs, by ways that keep LL128's lines whole. All ranks come to
+  /// the same.
   [[nodiscard]] bool keeps_lines() const { return keeps_lines_; }
-  /// Whether a switch joins memory of the GPUs of each node, one GPU a rank. All ranks come to the same.
+  /// Returns whether a switch joins memory of the GPUs of each node, one GPU a rank. All ranks come to the same.
   [[nodiscard]] bool has_switch() const { return has_switch_; }
-  /// Ranks that use the same GPU, on the GPU that most ranks use; 1 where no rank shares its GPU. Equal on all ranks.
+  /// Returns the largest number of ranks that share a GPU; 1 if no rank shares its GPU. Equal on all ranks.
   [[nodiscard]] int ranks_per_gpu() const;
   [[nodiscard]] const HostLayout& layout() const { return connections_->layout(); }
 
@@ -103,8 +105,8 @@ class ProcessLinks final : public DeviceLinks {
 
  private:
   struct Link {
-    std::byte* fifo = nullptr;   ///< as kernels see it
-    std::byte* seen = nullptr;   ///< the same as processors do; null: they do not
+    std::byte* fifo = nullptr;   ///< address for kernels
+    std::byte* seen = nullptr;   ///< address for processors; null: none
     std::byte* slots = nullptr;  ///< where these lie elsewhere; else null
     std::unique_ptr<Proxy> proxy = {};
     std::string way = {};
@@ -113,7 +115,8 @@ class ProcessLinks final : public DeviceLinks {
                std::unique_ptr<Connections> connections, const LinkFaults& faults);
   Status gather_reach(const MemorySettings& settings, Deadline deadline);
   [[nodiscard]] bool opens(const ConnectionId& id) const;
-  /// The connection whose pages, where it has some, have room for a DeviceFifo: next to its slots, for counters.
+  /// Returns the id of the host connection whose pages, if it has any, also hold a DeviceFifo's counters next to its
+  /// slots.
   [[nodiscard]] ConnectionId host_id(ConnectionId id) const;
   [[nodiscard]] bool find_switch() const;
   [[nodiscard]] const TransportEnd& end_between(const ConnectionId& id) const;
@@ -135,14 +138,15 @@ class ProcessLinks final : public DeviceLinks {
   const LinkFaults faults_;
   const std::unique_ptr<Connections> connections_;
   std::vector<DevicePlace> places_;                ///< [rank]
-  MemoryWay between_processes_ = MemoryWay::None;  ///< of all ranks alike
-  std::vector<std::byte> reach_;  ///< [from][to]: not 0 where `from` opens memory of `to`'s GPU
+  MemoryWay between_processes_ = MemoryWay::None;  ///< equal on all ranks
+  std::vector<std::byte> reach_;  ///< [from][to]: not 0 if `from` can open memory of `to`'s GPU
   bool keeps_lines_ = false;
   bool has_switch_ = false;
   SwitchLinks switches_;
-  std::map<ConnectionId, std::byte*> lent_;  ///< what connect() has lent to ends
-  std::set<const Transport*> refusing_;      ///< an end of which has not taken the GPU's memory
-  mutable std::mutex mutex_;                 ///< guards the next against observers
+  std::map<ConnectionId, std::byte*> lent_;  ///< slots that connect() has lent to ends
+  /// Transports of which an end has refused the GPU's memory
+  std::set<const Transport*> refusing_;
+  mutable std::mutex mutex_;  ///< guards the next against observers
   std::map<ConnectionId, Link> links_;
   std::vector<std::span<std::byte>> mapped_;
 };

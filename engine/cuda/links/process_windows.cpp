@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-/// What a rank says of the memory that it registers.
+/// The description of registered memory that a rank sends to the others.
 struct Registered {
   std::uint64_t base = 0;  ///< 0: it cannot be shared
 };

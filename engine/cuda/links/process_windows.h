@@ -28,13 +28,13 @@ class ProcessWindows {
   ///          slots
   Result<int> add(std::byte* base, Bytes size, Deadline deadline);
 
-  /// From the next call on no rank stores there. Of this rank alone.
+  /// From the next call on, no rank stores there. Only this rank calls it.
   void remove(int number);
 
-  /// The one in which all lies that a call writes; 0: there is none.
+  /// Returns the window that contains all memory that a call writes; 0: none.
   [[nodiscard]] std::int16_t window_of(const std::vector<MemoryRange>& writes) const;
 
-  /// How often add() has been called: the same on all ranks.
+  /// Returns how often add() was called: equal on all ranks.
   [[nodiscard]] int count() const { return count_; }
   [[nodiscard]] DeviceWindows on_device() const;
 

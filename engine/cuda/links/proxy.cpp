@@ -27,7 +27,7 @@ Error not_a_slot(std::size_t bytes, std::int64_t slot) {
           "use the same version on every rank"};
 }
 
-/// As the kernel's: each word one relaxed store or load (LlUnits).
+/// Same as in the kernel: each word is one relaxed store or load (LlUnits).
 Pack load_words(std::byte* from) {
   auto* const words = reinterpret_cast<std::uint64_t*>(from);
   return {std::atomic_ref(words[0]).load(std::memory_order_relaxed),
@@ -62,7 +62,7 @@ class SendProxy final : public Proxy {
  private:
   [[nodiscard]] bool is_empty() const { return acquire(fifo_.end.tail) == sent_; }
 
-  /// The oldest one that has been posted: all of the strand's stores are before the tail that showed it.
+  /// Returns the oldest posted slot: all stores of the strand happened before the tail that was read.
   Result<std::span<const std::byte>> message() {
     std::byte* const slot = slot_at(fifo_, sent_);
     const std::size_t bytes = fifo_.end.sizes[sent_ % static_cast<std::uint64_t>(fifo_.slots)];
@@ -85,7 +85,7 @@ class SendProxy final : public Proxy {
 
   const ProxyFifo fifo_;
   SendEnd& to_;
-  std::vector<std::byte> data_;  ///< of LL: without flags
+  std::vector<std::byte> data_;  ///< for LL: the data without flags
   std::uint64_t sent_;
 };
 
@@ -139,7 +139,8 @@ class RecvProxy final : public Proxy {
   std::uint64_t put_;
 };
 
-/// Of an end that sends from the kernel's slots, so that both count messages from 0: a slot is the kernel's again once the end is done with it.
+/// The proxy of an end that sends from the kernel's slots. Both count messages from 0: the kernel may reuse a slot
+/// when the end has sent it.
 class LentSendProxy final : public Proxy {
  public:
   LentSendProxy(const ProxyFifo& fifo, SendEnd& to) : fifo_(fifo), to_(to) {}
@@ -175,10 +176,11 @@ class LentSendProxy final : public Proxy {
   const ProxyFifo fifo_;
   SendEnd& to_;
   std::uint64_t posted_ = 0;
-  std::uint64_t freed_ = 0;  ///< of those, as reported to the kernel
+  std::uint64_t freed_ = 0;  ///< slots freed so far, as reported to the kernel
 };
 
-/// Of an end that receives into the kernel's slots: several may be there, and are given back as the kernel is done.
+/// The proxy of an end that receives into the kernel's slots: several may be filled, and each is returned when the
+/// kernel is done with it.
 class LentRecvProxy final : public Proxy {
  public:
   LentRecvProxy(const ProxyFifo& fifo, RecvEnd& from) : fifo_(fifo), from_(from) {}
@@ -204,8 +206,8 @@ class LentRecvProxy final : public Proxy {
  private:
   const ProxyFifo fifo_;
   RecvEnd& from_;
-  std::uint64_t published_ = 0;  ///< of those that have arrived
-  std::uint64_t returned_ = 0;   ///< of those, given back to the sender
+  std::uint64_t published_ = 0;  ///< slots published to the kernel so far
+  std::uint64_t returned_ = 0;   ///< slots returned to the sender so far
 };
 
 }  // namespace
@@ -223,7 +225,7 @@ Status serve(std::span<Proxy* const> proxies, const std::atomic<bool>& is_over,
              const Failure& failure, const WaitPolicy& policy) {
   Waiter waiter(policy);
   while (!failure.happened()) {
-    // In this order: what a launch has posted is seen before its end.
+    // In this order, everything that a launch has posted is seen before the launch's end.
     const bool was_over = is_over.load(std::memory_order_acquire);
     bool has_moved = false;
     for (Proxy* const proxy : proxies) {
@@ -244,7 +246,7 @@ Status serve(std::span<Proxy* const> proxies, const std::atomic<bool>& is_over,
         for (Proxy* const proxy : proxies) RINGSIDE_TRY(proxy->check_peer());
         break;
       case Waiter::Advice::GiveUp:
-        // While the launch lasts, its own waits know for whom.
+        // During a launch, the launch's own waits know which peer they wait for.
         waiter = Waiter(policy);
         if (!was_over) break;
         return Error{ErrorCode::Timeout,

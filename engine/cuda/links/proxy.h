@@ -37,26 +37,27 @@ class Proxy {
   virtual Status check_peer() = 0;
 };
 
-/// What one proxy serves.
+/// The slots and the end that one proxy serves.
 struct ProxyFifo {
-  DeviceEnd end;  ///< as this process sees it
+  DeviceEnd end;  ///< addresses for this process
   Protocol protocol = Protocol::Simple;
   std::int64_t slot = 0;
   int slots = kSlots;
-  /// Where what arrives lies in memory that needs it: has kernels see it. Empty: it does not
+  /// Makes received data visible to kernels, if the memory needs it. Empty: not needed
   std::function<Status()> flush = {};
 };
 
 /// A kernel's messages, to other processes.
 /// shape  lent slots of an end are the fifo's
 std::unique_ptr<Proxy> make_send_proxy(const ProxyFifo& fifo, SendEnd& to);
-/// Other processes' messages, to a kernel.
+/// Makes a proxy that passes messages of other processes to a kernel.
 std::unique_ptr<Proxy> make_recv_proxy(const ProxyFifo& fifo, RecvEnd& from);
 
-/// Works on all of a launch's proxies: until the launch has ended, and what it has posted has left; or until something
+/// Runs all proxies of a launch until the launch has ended and all its posted data has been sent, or until something
 /// has failed.
 /// is_over  whether the launch has ended
-/// errors   what the ends say; Timeout: the launch has ended, and nothing has left for so long as policy.deadline
+/// errors   the errors of the ends; Timeout: the launch has ended, and nothing was sent for the duration
+///          policy.deadline
 Status serve(std::span<Proxy* const> proxies, const std::atomic<bool>& is_over,
              const Failure& failure, const WaitPolicy& policy);
 

@@ -46,13 +46,13 @@ void ProxyServer::run() {
   for (;;) {
     changed_.wait(lock, [this] { return stop_ || is_serving_; });
     if (stop_) return;
-    // No other thread sets others before this is over.
+    // No other thread changes the proxies before this round is over.
     lock.unlock();
     const Status served = serve(proxies_, is_over_, failure_, policy_);
     if (!served) on_error_(served.error());
     lock.lock();
     has_failed_ = has_failed_ || !served || failure_.happened();
-    is_serving_ = !has_failed_ && under_way_ > 0;  // one has begun since
+    is_serving_ = !has_failed_ && under_way_ > 0;  // another launch has begun meanwhile
     changed_.notify_all();
   }
 }

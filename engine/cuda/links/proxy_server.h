@@ -11,21 +11,21 @@
 
 namespace ringside {
 
-/// A thread that serves a rank's proxies while any of its launches is running, and until all their messages have left.
+/// A thread that serves a rank's proxies while any of its launches is running, and until all their messages have been
+/// sent.
 ///
-/// Threads    any, but for set()
+/// Threads    any, except for set()
 /// Ownership  proxies and failure outlive it
 class ProxyServer {
  public:
-  /// on_error  called on the server's thread with what serve() says; nothing is served from then on
+  /// on_error  called on the server's thread with the error of serve(); after that nothing is served
   ProxyServer(const Failure& failure, const WaitPolicy& policy,
               std::function<void(const Error&)> on_error);
   ~ProxyServer();
   ProxyServer(const ProxyServer&) = delete;
   ProxyServer& operator=(const ProxyServer&) = delete;
 
-  /// All that there are by now.
-  /// shape  nothing is under way
+  /// Sets all existing proxies. shape  no launch is running
   void set(std::vector<Proxy*> proxies);
 
   /// A launch begins; it has ended.
@@ -41,13 +41,14 @@ class ProxyServer {
   const Failure& failure_;
   const WaitPolicy policy_;
   const std::function<void(const Error&)> on_error_;
-  std::atomic<bool> is_over_{true};  ///< nothing is under way
+  std::atomic<bool> is_over_{true};  ///< no launch is running
   std::mutex mutex_;                 ///< guards what follows
   std::condition_variable changed_;
   std::vector<Proxy*> proxies_;
   int under_way_ = 0;
   bool is_serving_ = false, has_failed_ = false, stop_ = false;
-  std::jthread thread_;  ///< started with the first launch that has proxies; last: it uses all
+  /// Started with the first launch that has proxies; last member, because it uses all others
+  std::jthread thread_;
 };
 
 }  // namespace ringside

@@ -15,10 +15,10 @@
 namespace ringside {
 namespace {
 
-/// What both sides of a connection write into its pages, behind what ProcessLinks offers there.
+/// The counters that both sides of a connection write into its pages, behind the data of ProcessLinks.
 struct Meeting {
-  std::uint32_t member = 0;  ///< steps that the member has come to
-  std::uint32_t head = 0;    ///< steps behind which the head lets it go on
+  std::uint32_t member = 0;  ///< steps that the member has reached
+  std::uint32_t head = 0;    ///< steps that the head has released
 };
 constexpr std::size_t kMeetingAt = 512;
 
@@ -31,7 +31,7 @@ Meeting& meeting_in(const TransportEnd& end) {
 
 }  // namespace
 
-/// The ranks of this rank's node, as they come to the same step one after the other.
+/// The ranks of this rank's node. Each step is a barrier among them.
 class SwitchLinks::Node {
  public:
   Node(Bootstrap& bootstrap, const SwitchName& first, const FindEnd& end_of,
@@ -53,7 +53,7 @@ class SwitchLinks::Node {
                             name_.members.begin());
   }
 
-  /// The head's file, to all others.
+  /// Sends the head's file to all other members.
   Result<UniqueFd> share(UniqueFd file, Deadline deadline) {
     const Patience patience = bootstrap_.patience(deadline);
     for (const Pair& pair : pairs_) {
@@ -66,7 +66,7 @@ class SwitchLinks::Node {
     return file;
   }
 
-  /// Returns once all members have come here.
+  /// Returns when all members have reached this step.
   Status meet(Deadline deadline) {
     for (const Pair& pair : pairs_) ++*pair.step;
     if (!leads_) signal(pairs_.front().meeting->member, *pairs_.front().step);
@@ -108,7 +108,8 @@ class SwitchLinks::Node {
   Bootstrap& bootstrap_;
   const SwitchName& name_;
   const bool leads_;
-  std::vector<Pair> pairs_;  ///< the head's with all others; of another one, with the head
+  /// For the head: its connections with all others; for another member: the one with the head
+  std::vector<Pair> pairs_;
 };
 
 Status SwitchLinks::connect(std::span<const SwitchName> wanted, const FindEnd& end_of,

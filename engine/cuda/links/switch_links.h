@@ -14,11 +14,11 @@ namespace ringside {
 
 class Bootstrap;
 
-/// The slots of a rank's groups behind a switch, in memory of its node's GPUs; laid when first asked for, and kept.
+/// The slots of a rank's groups behind a switch, in memory of its node's GPUs. They are made on first use and kept.
 ///
-/// The head of the first group leads: it makes the memory, hands the file to the others, and lets them go on when all
-/// have come to a step. That goes through the pages and the sockets of its connections in that group, which are there
-/// already.
+/// The head of the first group leads: it makes the memory, sends the file to the other members, and releases them when
+/// all have reached a step. For this it uses the pages and sockets of its connections in that group, which already
+/// exist.
 ///
 /// Threads    one at a time
 /// Ownership  bootstrap, memory and connections outlive it
@@ -48,7 +48,8 @@ class SwitchLinks {
   Bootstrap& bootstrap_;
   DeviceMemory& memory_;
   std::map<SwitchName, SwitchSlots> slots_;
-  std::map<ConnectionId, std::uint32_t> steps_;  ///< that both sides of a connection have come to
+  /// Steps that both sides of a connection have reached
+  std::map<ConnectionId, std::uint32_t> steps_;
 };
 
 }  // namespace ringside

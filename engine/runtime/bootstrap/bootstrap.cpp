@@ -24,11 +24,10 @@ namespace {
 
 constexpr Nanoseconds kPatience = std::chrono::minutes(1);
 
-/// The root says every second that it lives.
+/// The root sends a keepalive every second.
 constexpr Nanoseconds kRootTimeout = std::chrono::seconds(3);
 
-/// Before each block: which call it belongs to and how long it is, so that ranks that do not make the
-/// same calls get an error that says so.
+/// Precedes each block with its call and its length, so that ranks whose calls differ get an error that says so.
 struct BlockHeader {
   std::uint32_t call = 0;
   std::uint32_t size = 0;
@@ -36,18 +35,18 @@ struct BlockHeader {
 
 std::string host_and_pid() { return fmt::format("{}:{}", host_name("?"), ::getpid()); }
 
-/// One block on its way, in or out.
+/// The transfer of one block, in either direction.
 struct BlockTransfer {
   int fd = -1;
   Rank peer = kNoRank;
   bool is_sending = false;
   BlockHeader header{};
-  std::span<std::byte> block;  ///< sent from or received into
-  std::size_t done = 0;        ///< of header and block
+  std::span<std::byte> block;  ///< data to send, or buffer to receive into
+  std::size_t done = 0;        ///< bytes of header and block that were transferred
 
   [[nodiscard]] bool is_complete() const { return done == sizeof header + block.size(); }
 
-  /// Goes as far as it can without waiting.
+  /// Transfers as much as possible without waiting.
   Status advance(const BlockHeader& expected) {
     while (!is_complete()) {
       const bool is_in_header = done < sizeof header;
@@ -97,7 +96,7 @@ class Bootstrap::Impl {
   Status join() {
     RINGSIDE_TRY(const UniqueFd root, reach_root());
     say_where();
-    // A peer that connects before this rank has the root's secret waits in the listener's queue.
+    // A peer that connects before this rank knows the root's secret waits in the listener's queue.
     RINGSIDE_TRY(UniqueFd listener, listen_on(Endpoint{with_port(address_, 0)}));
     RINGSIDE_TRY(const Endpoint here, local_endpoint(listener.get()));
     RINGSIDE_TRY(introduce(root, std::get<SocketAddress>(here)));
@@ -136,7 +135,7 @@ class Bootstrap::Impl {
       std::vector<BlockTransfer> transfers{
           {links_.next.get(), next, true, header, block_of(me - step)},
           {links_.previous.get(), previous, false, {}, block_of(me - step - 1)}};
-      // With n even the last block that is missing is the same from both sides.
+      // If n is even, both directions would bring the same last block, so it is exchanged once.
       if (step + 1 < steps || nranks() % 2 != 0) {
         transfers.push_back({links_.previous.get(), previous, true, header, block_of(me + step)});
         transfers.push_back({links_.next.get(), next, false, {}, block_of(me + step + 1)});
@@ -150,7 +149,7 @@ class Bootstrap::Impl {
   void abort() noexcept {
     is_aborted_ = true;
     off_.signal();
-    // The descriptors stay open until this object goes, so their numbers cannot have been reused.
+    // The descriptors stay open until this object is destroyed, so their numbers cannot have been reused.
     if (links_.next) ::shutdown(links_.next.get(), SHUT_RDWR);
     if (links_.previous) ::shutdown(links_.previous.get(), SHUT_RDWR);
   }
@@ -219,8 +218,8 @@ class Bootstrap::Impl {
     return {};
   }
 
-  /// Reports to the root whether this rank has its links, and waits for the other ranks' results: of a stopped rank, only its
-  /// neighbours would know, and leave.
+  /// Reports to the root whether this rank is linked, and waits for the results of the other ranks. Without this, only
+  /// the neighbours of a stopped rank would notice it.
   Status report(const UniqueFd& root, const Status& linked) {
     if (!linked && linked.error().code == ErrorCode::Aborted) return linked;
     RootMessage word{.kind = RootMessage::Kind::Linked};
@@ -250,7 +249,7 @@ class Bootstrap::Impl {
     return error;
   }
 
-  /// Listens to the root until all ranks have come.
+  /// Listens to the root until all ranks have joined.
   /// returns  the successor's address
   Result<SocketAddress> await_successor(const UniqueFd& root) {
     std::optional<SocketAddress> successor;
@@ -327,10 +326,10 @@ class Bootstrap::Impl {
 
   BootstrapOptions options_;
   const Wakeup off_;  ///< signalled by abort()
-  Secret secret_;     ///< the job's, then the one that the root gave
+  Secret secret_;     ///< first the job's secret, later the one that the root sent
   SocketAddress address_;
-  RingLinks links_;        ///< empty when there is one rank
-  RingLinks watch_links_;  ///< likewise, and once they are taken
+  RingLinks links_;        ///< empty if there is one rank
+  RingLinks watch_links_;  ///< empty if there is one rank, or after they were taken
   std::uint32_t calls_ = 0;
   std::atomic<bool> is_aborted_{false};
 };

@@ -62,7 +62,7 @@ class Bootstrap {
   /// errors  as all_gather
   Status barrier(Deadline deadline);
 
-  /// As above, with a deadline of one minute for the slowest rank.
+  /// As above, with the same errors, and with a deadline of one minute for the slowest rank.
   Result<std::vector<std::byte>> all_gather(std::span<const std::byte> mine);
   Status barrier();
 

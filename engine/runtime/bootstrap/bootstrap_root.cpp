@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/remark.h"
 #include "base/text.h"
+#include "base/warning.h"
 #include "engine/runtime/bootstrap/debug_output.h"
 #include "engine/runtime/bootstrap/messages.h"
 #include "engine/transport/socket/acceptor.h"
@@ -26,14 +26,15 @@ namespace {
 
 constexpr std::size_t kMostNotes = 3;
 
-/// A message to a rank is a few hundred bytes into an empty socket buffer: this is never waited for
-/// unless the rank's host has gone.
+/// A message to a rank is a few hundred bytes into an empty socket buffer: sending waits only if the rank's host is
+/// gone.
 constexpr Nanoseconds kSendTimeout = std::chrono::seconds(1);
 
-/// Ranks give up their links after the join time-out, and report it at once. A rank that does not report until then is stopped.
+/// Ranks give up linking after the join timeout and report at once. A rank that has not reported after this additional
+/// time is stopped.
 constexpr Nanoseconds kReportTime = std::chrono::seconds(1);
 
-/// One rank that has come.
+/// One rank that has joined.
 struct Member {
   UniqueFd fd;
   JoinMessage join;
@@ -80,7 +81,7 @@ class BootstrapRoot::Impl {
     }
   }
 
-  /// Some have come, and others are still to come.
+  /// Returns whether some ranks have joined and others have not.
   [[nodiscard]] bool is_waiting() const { return came_ > 0 && !is_over_; }
 
   void wait() {
@@ -105,13 +106,13 @@ class BootstrapRoot::Impl {
   void take(Accepted accepted) {
     Result<JoinMessage> join = parse_join(accepted.hello);
     if (!join) {
-      remark({"engine/runtime/bootstrap/bootstrap_root.cpp", __LINE__, __func__},
-             fmt::format("root {} refused {}: {}", to_string(address_), accepted.peer,
-                         join.error().message));
+      report_warning({"engine/runtime/bootstrap/bootstrap_root.cpp", __LINE__, __func__},
+                     fmt::format("root {} refused {}: {}", to_string(address_), accepted.peer,
+                                 join.error().message));
       return;
     }
     if (const auto why = reason_to_refuse(*join)) {
-      remark(
+      report_warning(
           {"engine/runtime/bootstrap/bootstrap_root.cpp", __LINE__, __func__},
           fmt::format("root {} refused {}: {}", to_string(address_), accepted.peer, why->message));
       if (notes_.size() < kMostNotes) notes_.push_back(why->message);
@@ -162,7 +163,7 @@ class BootstrapRoot::Impl {
     return std::nullopt;
   }
 
-  /// Sends `rank` its successor's address, once both have come.
+  /// Sends `rank` its successor's address, once both have joined.
   void introduce(int rank) {
     const auto& member = at(rank);
     const auto& next = at((rank + 1) % nranks_);
@@ -170,7 +171,7 @@ class BootstrapRoot::Impl {
     say(member->fd, {.kind = RootMessage::Kind::Successor, .successor = next->join.listen});
   }
 
-  /// A rank that waits says nothing, so what can be read is the end of its connection.
+  /// A waiting rank sends nothing, so a readable connection has ended.
   bool notice_leavers() {
     for (const int rank : stirred_) {
       const auto& member = at(rank);
@@ -193,7 +194,7 @@ class BootstrapRoot::Impl {
     for (const auto& member : members_) say(member->fd, {.kind = RootMessage::Kind::Everybody});
   }
 
-  /// returns  whether it is over
+  /// returns  whether all work is done
   bool take_reports() {
     for (const int rank : stirred_) {
       Member& member = *at(rank);
@@ -276,7 +277,7 @@ class BootstrapRoot::Impl {
     return std::min<Nanoseconds>(std::chrono::seconds(1), options_.join_timeout / 4);
   }
 
-  /// Waiting ranks learn now and then that the root still lives.
+  /// Sends keepalives to waiting ranks, at intervals.
   void send_keepalives() {
     if (!has_passed(keepalive_at_)) return;
     keepalive_at_ = deadline_in(keepalive_pause(), clock());
@@ -295,7 +296,7 @@ class BootstrapRoot::Impl {
     members_.clear();
   }
 
-  /// A rank that the message cannot reach has gone; its neighbours and notice_leavers() see that, too.
+  /// Sends a message. If the rank is gone, its neighbours and notice_leavers() notice that too.
   void say(const UniqueFd& fd, const RootMessage& message) const {
     static_cast<void>(send_frame(fd.get(), to_bytes(message), deadline_in(kSendTimeout, clock())));
   }
@@ -309,24 +310,24 @@ class BootstrapRoot::Impl {
   const Secret admitted_ = random_secret();
   const Secret ticket_ = random_secret();
 
-  // Only the thread's:
+  // Used by the thread only:
   int nranks_;
   std::vector<std::optional<Member>> members_;  ///< [rank]
-  std::vector<int> stirred_;                    ///< ranks whose connections had something to read
+  std::vector<int> stirred_;                    ///< ranks whose connections are readable
   int came_ = 0;
-  bool is_linking_ = false;  ///< all have come
+  bool is_linking_ = false;  ///< all ranks have joined
   bool is_over_ = false;
-  std::optional<Error>
-      trouble_;  ///< why the first of those could not link that have waited in vain
+  std::optional<Error> trouble_;  ///< why the first rank that timed out could not link
   Deadline expires_{};
   Deadline keepalive_at_{};
-  std::vector<std::string> notes_;  ///< why some were refused
+  std::vector<std::string> notes_;  ///< why connections were refused
 
-  std::jthread thread_;  // last: starts when all of the above is there, ends before it goes
+  std::jthread
+      thread_;  // last member: the thread starts after all others exist and ends before they are destroyed
 };
 
 Result<std::unique_ptr<BootstrapRoot>> BootstrapRoot::start(const RootOptions& options) {
-  DebugOutput::of_process();  // takes what is said of strangers
+  DebugOutput::of_process();  // receives warnings about connections that were refused
   if (options.nranks < 0 || options.nranks > kMostRanks) {
     return Error{ErrorCode::InvalidArgument, fmt::format("a job of {} ranks", options.nranks)};
   }

@@ -14,7 +14,7 @@
 #include "base/env.h"
 #include "base/fd.h"
 #include "base/host_name.h"
-#include "base/remark.h"
+#include "base/warning.h"
 #include "engine/debuglog/warning_text.h"
 #include "engine/transport/socket/interface.h"
 
@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view kName = "ringside" RINGSIDE_VERSION;
 
-/// ncclResult_t, by which NCCL hands a failure on.
+/// Returns the ncclResult_t with which NCCL reports such a failure.
 int result_of(NcclVersion version, ErrorCode code) {
   constexpr int kSystemError = 2, kInternalError = 3, kInvalidUsage = 5, kRemoteError = 6;
   constexpr int kTimeout = 8;
@@ -55,14 +55,14 @@ WallTime now() {
 
 }  // namespace
 
-/// Of one process: a fork starts anew.
+/// The state of one process; a forked process starts with a new one.
 struct DebugOutput::State {
   State(const Environment& environment, NcclVersion version, const std::string& host, int of_pid)
       : pid(of_pid),
         settings(debug_settings(environment, version, host, of_pid)),
         log(version, settings.shown, host, of_pid, settings.times) {
     if (settings.file.empty()) return;
-    // Behind each other's lines, where several processes name one file.
+    // Appends, because several processes may name the same file.
     file = open_for_writing(settings.file, O_TRUNC | O_APPEND);
     if (!file) {
       log.set_time(now());
@@ -83,8 +83,8 @@ struct DebugOutput::State {
 };
 
 DebugOutput::DebugOutput() {
-  take_remarks([](const RemarkPlace& place, const std::string& text) {
-    of_process().remark({place.file, place.line, place.function}, text);
+  set_warning_handler([](const WarningPlace& place, const std::string& text) {
+    of_process().warn_text({place.file, place.line, place.function}, text);
   });
 }
 
@@ -152,7 +152,7 @@ void DebugOutput::warn(const WarnPlace& place, const Error& why) {
   write();
 }
 
-void DebugOutput::remark(const WarnPlace& place, std::string_view message) {
+void DebugOutput::warn_text(const WarnPlace& place, std::string_view message) {
   const std::lock_guard lock(mutex_);
   if (state().settings.level && !state_->settings.has(DebugLevel::Warn)) return;
   state_->log.set_time(now());

@@ -45,9 +45,9 @@ class DebugOutput {
   /// adds.
   void warn(const WarnPlace& place, const Error& why);
 
-  /// Logs an event that no Error reports (base/remark.h), such as an unknown client at a port. Shown with warnings, and
+  /// Logs an event that no Error reports (base/warning.h), such as an unknown client at a port. Shown with warnings, and
   /// also if NCCL_DEBUG is not set.
-  void remark(const WarnPlace& place, std::string_view message);
+  void warn_text(const WarnPlace& place, std::string_view message);
 
   /// Logs the version once per process. For NCCL_DEBUG=VERSION only rank 0 logs it.
   void announce(bool is_rank_0);

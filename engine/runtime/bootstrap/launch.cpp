@@ -12,7 +12,7 @@
 namespace ringside {
 namespace {
 
-/// The names of one launcher's variables for rank, size and the like; null where it has none.
+/// The variables in which one launcher passes rank, size and so on; null: the launcher has no such variable.
 struct Names {
   Launcher launcher;
   const char* rank;
@@ -98,8 +98,8 @@ Result<std::optional<LaunchInfo>> read_slurm(const Environment& environment) {
   return info;
 }
 
-/// `srun --mpi=pmi2` sets Hydra's variables, too. Hydra itself, started by srun as one process a host, counts
-/// other ranks than Slurm does.
+/// Returns whether Slurm's variables apply: `srun --mpi=pmi2` also sets Hydra's variables. Hydra itself, which srun
+/// starts once per host, counts ranks differently from Slurm.
 bool counts_as_slurm(const Environment& environment, const LaunchInfo& hydra) {
   const auto is = [&](const char* name, int value) {
     return environment(name) == std::to_string(value);
@@ -172,7 +172,7 @@ Result<int> tasks_on_node(std::string_view tasks_per_node, int node) {
                  "Slurm writes it like 2(x3),1"};
   };
   std::string_view rest = tasks_per_node;
-  std::int64_t first = 0;  // node of this part
+  std::int64_t first = 0;  // first node of this part
   while (!rest.empty()) {
     const std::size_t comma = std::min(rest.find(','), rest.size());
     std::string_view part = rest.substr(0, comma);

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t kWhoLimit = 64;
 constexpr std::size_t kNameLimit = 1000;
-constexpr std::size_t kErrorTextLimit = 3000;  // two of them and the rest stay under kMessageLimit
+// Two such texts and the other fields fit into kMessageLimit.
+constexpr std::size_t kErrorTextLimit = 3000;
 
 class Writer {
  public:
@@ -54,7 +55,7 @@ class Writer {
   std::vector<std::byte> bytes_;
 };
 
-/// Reads what Writer wrote. Past the end it gives zeros and remembers.
+/// Reads the fields that Writer wrote. Past the end it returns zeros and remembers the error.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
@@ -130,7 +131,7 @@ class Reader {
   bool is_bad_ = false;
 };
 
-/// An enumerator from 1 to `last`.
+/// Reads an enumerator from 1 to `last`.
 template <typename Kind>
 Kind read_kind(Reader& reader, Kind last) {
   const auto value = reader.number<std::uint8_t>();
@@ -249,7 +250,7 @@ Result<ConnectionHello> parse_connection_hello(std::span<const std::byte> bytes)
 
 std::vector<std::byte> to_bytes(const PeerInfo& message) {
   Writer writer;
-  // A longer host identity is cut: two hosts would have to agree in 1,000 letters to be mixed up.
+  // A longer host identity is truncated: two hosts would have to agree in the first 1,000 characters to be confused.
   writer.text(message.where.host, kNameLimit);
   for (const std::string& door : message.where.doors) writer.text(door, kNameLimit);
   writer.number(static_cast<std::uint8_t>(message.where.open.size()));

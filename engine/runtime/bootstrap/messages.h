@@ -31,6 +31,7 @@ struct JoinMessage {
   Secret ticket = {};    ///< on rank 0: BootstrapRoot::ticket(), if RootOptions::wants_ticket
 };
 std::vector<std::byte> to_bytes(const JoinMessage& message);
+/// errors  Corrupt: malformed; this also holds for the other parsers of this header
 Result<JoinMessage> parse_join(std::span<const std::byte> bytes);
 
 /// root -> rank. Also rank -> root, once: Linked when the rank is connected to both neighbours, or Failure.
@@ -45,9 +46,9 @@ struct RootMessage {
     Admitted = 7,   ///< first message to an admitted rank; it uses `secret` from now on
   };
   Kind kind = Kind::Waiting;
-  SocketAddress successor = {};  ///< of Successor
-  Error error = {};              ///< of Failure and Refused
-  Secret secret = {};            ///< of Admitted: 128 random bits that only admitted ranks know
+  SocketAddress successor = {};  ///< for Successor
+  Error error = {};              ///< for Failure and Refused
+  Secret secret = {};            ///< for Admitted: 128 random bits that only admitted ranks know
 };
 std::vector<std::byte> to_bytes(const RootMessage& message);
 Result<RootMessage> parse_root(std::span<const std::byte> bytes);
@@ -94,11 +95,11 @@ struct WatchMessage {
     Present = 5,  ///< the origin is alive; passed on in both directions
   };
   Kind kind = Kind::Goodbye;
-  Rank origin = kNoRank;     ///< of Abort and Present: the rank that reports it
-  Rank dead = kNoRank;       ///< of Abort: the rank that died, or kNoRank
-  Error error = {};          ///< of Abort
-  std::uint64_t number = 0;  ///< of Call: number of the first call with this signature
-  CallSignature call = {};   ///< of Call
+  Rank origin = kNoRank;     ///< for Abort and Present: the rank that reports it
+  Rank dead = kNoRank;       ///< for Abort: the rank that died, or kNoRank
+  Error error = {};          ///< for Abort
+  std::uint64_t number = 0;  ///< for Call: number of the first call with this signature
+  CallSignature call = {};   ///< for Call
 };
 std::vector<std::byte> to_bytes(const WatchMessage& message);
 Result<WatchMessage> parse_watch(std::span<const std::byte> bytes);

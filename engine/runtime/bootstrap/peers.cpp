@@ -16,8 +16,8 @@ namespace {
 
 static_assert(sizeof(cpu_set_t) == sizeof(PeerInfo::cores));
 
-/// All ranks' bytes, by rank, of any length.
-/// errors  as Bootstrap::all_gather(); Corrupt: more than any rank says of itself
+/// Gathers blocks of any length from all ranks, by rank.
+/// errors  as Bootstrap::all_gather(); Corrupt: a block is longer than any valid one
 Result<std::vector<std::vector<std::byte>>> gather_any(Bootstrap& bootstrap,
                                                        std::vector<std::byte> mine,
                                                        Deadline deadline) {
@@ -101,7 +101,7 @@ Result<HostLayout> Peers::layout(std::uint32_t me) const {
     layout.local_cores = cores;
   }
   layout.ranks_per_node = equal_neighbours();
-  // They lie in the order of their table, which is that of their speed.
+  // By their address in the table, which lists the fastest first.
   std::ranges::sort(used);
   used.erase(std::ranges::unique(used).begin(), used.end());
   layout.slowest = used.back();
@@ -115,7 +115,7 @@ Result<HostLayout> Peers::layout(std::uint32_t me) const {
 
 bool Peers::share_host(std::uint32_t a, std::uint32_t b) const { return at(a).host == at(b).host; }
 
-/// On the rank's host, and what those ranks may run on.
+/// Returns the number of ranks on the rank's host, and of the cores that these ranks may use.
 std::pair<int, int> Peers::ranks_and_cores_of_host(std::uint32_t rank) const {
   auto cores = all_[rank].cores;
   int ranks = 0;
@@ -129,7 +129,7 @@ std::pair<int, int> Peers::ranks_and_cores_of_host(std::uint32_t rank) const {
   return {ranks, std::max(1, count)};
 }
 
-/// How many neighbouring ranks each host has, where there are several with equally many; else 0.
+/// Returns the number of consecutive ranks on each host if all hosts have the same number of at least 2, else 0.
 int Peers::equal_neighbours() const {
   const auto n = static_cast<std::uint32_t>(all_.size());
   std::uint32_t each = 1;

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #ifdef __SANITIZE_ADDRESS__
-// libpmix keeps a few bytes of its own at the end; ours are still looked for.
+// libpmix never frees a few bytes of its own; leaks of ringside are still reported.
 extern "C" const char* __lsan_default_suppressions();  // NOLINT: LeakSanitizer's name
 extern "C" const char* __lsan_default_suppressions() { return "leak:libpmix"; }
 #endif
@@ -25,7 +25,7 @@ Error pmix_error(const char* what, pmix_status_t status) {
           "set MASTER_ADDR and MASTER_PORT to let the ranks meet without PMIx"};
 }
 
-/// The process's connection to the server, while it lives.
+/// The process's connection to the PMIx server; closed on destruction.
 class Session {
  public:
   static Result<Session> open() {
@@ -55,7 +55,7 @@ class Session {
     return {};
   }
 
-  /// Waits a little for all ranks. Nothing depends on its outcome but speed.
+  /// Waits a short time for all ranks. This only saves time; its result does not matter.
   void fence() const {
     pmix_info_t info = time_limit(kFenceSeconds);
     static_cast<void>(PMIx_Fence(nullptr, 0, &info, 1));
@@ -102,7 +102,7 @@ class Session {
 bool has_pmix() { return true; }
 
 Result<std::string> pmix_share(const std::optional<std::string>& mine, Deadline deadline) {
-  static int calls = 0;  // what was published stays: each exchange needs a name of its own
+  static int calls = 0;  // published data stays, so each exchange needs its own name
   const std::string key = fmt::format("ringside.id.{}", calls++);
   RINGSIDE_TRY(const Session session, Session::open());
   if (mine) RINGSIDE_TRY(session.put(key, *mine));

@@ -7,7 +7,7 @@ namespace ringside {
 
 ProcessIdentity process_identity() {
   struct stat space {};
-  // Without /proc all count in one space.
+  // Without /proc, all processes count as in one namespace.
   if (::stat("/proc/self/ns/pid", &space) != 0) space.st_ino = 0;
   return {static_cast<std::uint64_t>(::getpid()), space.st_ino};
 }

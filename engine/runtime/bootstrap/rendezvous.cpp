@@ -7,15 +7,15 @@
 #include <string_view>
 #include <utility>
 
-#include "base/remark.h"
 #include "base/text.h"
+#include "base/warning.h"
 #include "engine/runtime/bootstrap/pmix_exchange.h"
 #include "engine/transport/socket/interface.h"
 
 namespace ringside {
 namespace {
 
-/// A meeting point that all ranks know beforehand.
+/// An address that all ranks know beforehand.
 struct Place {
   std::string host;
   std::uint16_t port = 0;
@@ -42,7 +42,7 @@ class Meeting {
     const auto address = environment_("MASTER_ADDR");
     const auto port = environment_("MASTER_PORT");
     if (address || port) return by_master(address, port);
-    // What rank 0 publishes can be asked for by PMIx rank only.
+    // Data that rank 0 publishes can only be looked up by PMIx rank.
     if (environment_("PMIX_NAMESPACE") && environment_("PMIX_RANK") == std::to_string(info_.rank)) {
       return by_pmix();
     }
@@ -115,7 +115,7 @@ class Meeting {
                     secret_of(fmt::format("slurm {} {}", *job, *step)), "Slurm"});
   }
 
-  /// Rank 0 listens at the place, the others go there.
+  /// Rank 0 listens at the address; the other ranks connect to it.
   Result<Rendezvous> meet_at(const Place& place) {
     const bool is_here_only = is_single_host(info_) || is_loopback_name(place.host);
     RINGSIDE_TRY(const SocketAddress address,
@@ -127,12 +127,12 @@ class Meeting {
     RINGSIDE_TRY(result.listen, requested_interface());
     if (info_.rank != 0) return result;
 
-    // The host's own name often resolves to loopback here (127.0.1.1 on Debian), and the name of a
-    // service to an address that no interface has: the other hosts come by another address then.
+    // Here a host's own name often resolves to loopback (127.0.1.1 on Debian), and the name of a service to an address
+    // that no interface has. The other hosts then use another address.
     const bool is_reachable = is_here_only || (has_interface(address) && !is_loopback(address));
     if (!is_reachable) {
       InterfaceSettings settings = interface_settings_;
-      settings.family = address.family;  // by which the others resolve the name
+      settings.family = address.family;  // family in which the other ranks resolve the name
       RINGSIDE_TRY(const Interface interface, choose_interface(there_, settings));
       result.id.root = with_port(interface.address, address.port);
       if (!result.listen) result.listen = interface.address;
@@ -144,15 +144,16 @@ class Meeting {
     return result;
   }
 
-  /// Rank 0 alone says it.
+  /// Printed by rank 0 only.
   static void warn_of_derived_secret(const SocketAddress& root, const char* way) {
-    remark({"engine/runtime/bootstrap/rendezvous.cpp", __LINE__, __func__},
-           fmt::format(
-               "RINGSIDE_SECRET is not set: the secret of this job is derived from {}'s "
-               "port and ids, which others may know, and a process that reaches {} can join the "
-               "job as a rank that has not come yet. Set RINGSIDE_SECRET to the same "
-               "random text on every rank (openssl rand -hex 16).",
-               way, to_string(root)));
+    report_warning(
+        {"engine/runtime/bootstrap/rendezvous.cpp", __LINE__, __func__},
+        fmt::format(
+            "RINGSIDE_SECRET is not set: the secret of this job is derived from {}'s "
+            "port and ids, which others may know, and a process that reaches {} can join the "
+            "job as a rank that has not come yet. Set RINGSIDE_SECRET to the same "
+            "random text on every rank (openssl rand -hex 16).",
+            way, to_string(root)));
   }
 
   Result<std::unique_ptr<BootstrapRoot>> start_root(const SocketAddress& listen,
@@ -165,7 +166,7 @@ class Meeting {
                                  .clock = &clock_});
   }
 
-  /// What NCCL_SOCKET_IFNAME or NCCL_SOCKET_FAMILY ask for; nothing when they do not.
+  /// Returns the address that NCCL_SOCKET_IFNAME and NCCL_SOCKET_FAMILY request; nullopt if neither is set.
   Result<std::optional<SocketAddress>> requested_interface() {
     if (interface_settings_.names.empty() && !interface_settings_.family)
       return std::optional<SocketAddress>{};

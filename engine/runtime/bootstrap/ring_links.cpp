@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "base/remark.h"
+#include "base/warning.h"
 
 namespace ringside {
 
@@ -41,10 +41,11 @@ Result<RingLinks> link_ring(RingHello::Purpose purpose, Rank me, int nranks, Acc
       links.previous = std::move(accepted->fd);
       return links;
     }
-    remark({"engine/runtime/bootstrap/ring_links.cpp", __LINE__, __func__},
-           fmt::format("rank {} refused {}: {}", rank, accepted->peer,
-                       hello ? fmt::format("rank {} is not its predecessor", to_int(hello->from))
-                             : hello.error().message));
+    report_warning(
+        {"engine/runtime/bootstrap/ring_links.cpp", __LINE__, __func__},
+        fmt::format("rank {} refused {}: {}", rank, accepted->peer,
+                    hello ? fmt::format("rank {} is not its predecessor", to_int(hello->from))
+                          : hello.error().message));
   }
 }
 

@@ -52,7 +52,7 @@ Result<UniqueId> parse_unique_id(std::string_view text) {
 Secret derive_secret(std::string_view text) {
   constexpr std::string_view kLabel = "ringside derived secret 1";
   Secret secret;
-  // Keyed by a label of this use, so that the same text hashed elsewhere gives something else.
+  // The hash has a key for this use, so hashing the same text elsewhere gives another value.
   crypto_generichash(reinterpret_cast<unsigned char*>(secret.bytes.data()), secret.bytes.size(),
                      reinterpret_cast<const unsigned char*>(text.data()), text.size(),
                      reinterpret_cast<const unsigned char*>(kLabel.data()), kLabel.size());

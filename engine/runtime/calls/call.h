@@ -53,7 +53,7 @@ inline bool is_listed(const CollectiveCall& call) {
 CallShape shape_of(const CollectiveCall& call);
 
 /// The user's settings for calls. The tuning chooses every value that is not set.
-struct CallWishes {
+struct CallSettings {
   std::optional<Algorithm> algorithm = {};
   std::optional<Protocol> protocol = {};
   int nchannels = 0;  ///< 0: as tuned

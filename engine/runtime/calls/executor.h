@@ -55,7 +55,7 @@ class Executor {
 
   /// Does the work for a call that needs no other rank, before any data moves. A call that repeats a recent one reuses
   /// its plan and allocates no memory.
-  /// returns  the plan, valid until set_wishes() or until 64 other calls have been planned
+  /// returns  the plan, valid until set_settings() or until 64 other calls have been planned
   /// errors   InvalidArgument, Unsupported: the call has not begun, and the executor stays usable
   virtual Result<CallPlan*> plan(const CollectiveCall& call) = 0;
 
@@ -102,7 +102,7 @@ class Executor {
   virtual void abort() noexcept = 0;
 
   /// Sets the user's settings for all later calls.
-  virtual void set_wishes(const CallWishes& wishes) = 0;
+  virtual void set_settings(const CallSettings& settings) = 0;
 
   [[nodiscard]] virtual const HostLayout& layout() const = 0;
 
@@ -127,7 +127,7 @@ struct ExecutorSetup {
       /// How long prepare() waits for other ranks, or op_timeout if that is longer
       connect_timeout;
   Nanoseconds op_timeout;  ///< a call that makes no progress for this long fails
-  CallWishes wishes;
+  CallSettings settings;
   LinkFaults faults = {};          ///< faults on its connections
   TraceRecorder* trace = nullptr;  ///< null: nothing is recorded
   std::uint32_t trace_number = 0;  ///< CommunicatorOptions::trace_number

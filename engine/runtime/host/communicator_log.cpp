@@ -32,7 +32,7 @@ TreeEdges edges_of(const Channels::TreePlace& place) {
   return edges;
 }
 
-/// The ports that it is reached by: "RoCE mlx5_0:1 mlx5_1:1", as rdma's address has it.
+/// Returns the RDMA ports of the rank, from its rdma address: "RoCE mlx5_0:1 mlx5_1:1".
 std::vector<Hca> adapters_of(const Whereabouts& here) {
   std::vector<Hca> adapters;
   const std::string* const address = here.address_on("rdma");
@@ -167,16 +167,16 @@ void CommunicatorLog::connected(std::span<const ConnectionId> ids, const Connect
   for (const ConnectionId& id : ids) {
     const Transport& transport = connections.transport_of(id);
     const bool is_network = !transport.nccl_network.empty();
-    // NCCL has nothing within a rank, and its receivers are silent but for what a network brings.
+    // NCCL logs no connection within a rank, and receivers log a connection only if it uses a network.
     if (transport.is_inner() || (id.from != me && !is_network)) continue;
-    // One of NCCL's serves all protocols, and all slot sizes.
+    // NCCL has one connection for all protocols and slot sizes.
     facts.channel = static_cast<int>(id.channel);
     if (!connected_.emplace(facts.connection, facts.channel, id.from, id.to).second) continue;
     facts.from = end_of(id.from);
     facts.to = end_of(id.to);
     facts.medium = !is_network ? Medium::Shm : id.from == me ? Medium::NetSend : Medium::NetReceive;
     facts.network = transport.nccl_network;
-    // Messages' ends are made while their call runs.
+    // The ends of messages are made while their call runs.
     const auto is_gdr = [](const auto* end) {
       return end != nullptr && end->lent().region != nullptr && end->lent().region->is_device();
     };
@@ -197,7 +197,7 @@ void CommunicatorLog::connected(std::span<const ConnectionId> ids, const Connect
 void CommunicatorLog::called(const CollectiveCall& call, std::uint64_t op_count,
                              const CallPlan& plan) {
   if (shows_calls_) say_call(call, op_count);
-  // Nothing is chosen for what is made of sends and receives.
+  // Sends and receives have no algorithm to log.
   if (!shows_choices_ || is_point_to_point(call.collective)) return;
   TunedChoice choice;
   choice.collective = plan.choice.collective;
@@ -220,7 +220,7 @@ void CommunicatorLog::say_call(const CollectiveCall& call, std::uint64_t op_coun
                   .nranks = facts_.nranks};
   const auto say = [&] { output_.info(Subsystem::Coll, call_text(facts)); };
   if (call.collective == Collective::SendRecv && call.sends.empty() && call.recvs.empty()) {
-    // nccl-tests' pattern: to the next rank, and from the one before.
+    // The pattern of nccl-tests: each rank sends to the next and receives from the previous rank.
     facts.collective = Collective::Send;
     facts.root = (facts_.rank + 1) % facts_.nranks;
     say();

@@ -21,7 +21,7 @@
 namespace ringside {
 namespace {
 
-/// By the order in which both ends count them; those that have not come yet are empty.
+/// The sockets of a connection in the order that both ends use; a socket that has not arrived yet is empty.
 using Sockets = std::vector<UniqueFd>;
 
 ConnectionId reverse_of(ConnectionId id) {
@@ -70,7 +70,7 @@ class Connections::Impl {
   Status connect(std::span<const ConnectionId> wanted, Deadline deadline) {
     const std::lock_guard lock(making_);
     const Patience patience(deadline, off_);
-    RINGSIDE_TRY(set_out(wanted, patience));
+    RINGSIDE_TRY(dial_all(wanted, patience));
     RINGSIDE_TRY(answer(patience));
     for (Dialled& one : dialled_) {
       RINGSIDE_TRY(finish(one.id, std::move(one.sockets), patience));
@@ -82,7 +82,7 @@ class Connections::Impl {
   Status begin(std::span<const ConnectionId> wanted, Deadline deadline) {
     const std::lock_guard lock(making_);
     until_ = deadline;
-    return set_out(with_ways_back(wanted), Patience(deadline, off_));
+    return dial_all(with_ways_back(wanted), Patience(deadline, off_));
   }
 
   Status advance() {
@@ -157,14 +157,14 @@ class Connections::Impl {
     return error;
   }
 
-  /// Made of what dial() gave, once the other rank has answered.
+  /// The sockets from dial(), before the other rank has answered.
   struct Dialled {
     ConnectionId id;
     Sockets sockets;
   };
 
-  /// All knock first and answer then: the acceptors' threads let the knocking in meanwhile.
-  Status set_out(std::span<const ConnectionId> wanted, const Patience& patience) {
+  /// Dials all connections before it answers any, because the acceptors' threads accept meanwhile.
+  Status dial_all(std::span<const ConnectionId> wanted, const Patience& patience) {
     RINGSIDE_TRY(share_sockets(wanted));
     for (const ConnectionId& id : wanted) {
       const bool is_there = id.from == me_ ? sends_.contains(id) : recvs_.contains(id);
@@ -183,15 +183,15 @@ class Connections::Impl {
     return {};
   }
 
-  /// Whether one socket may take both it and the other direction.
+  /// Returns whether one socket may carry the connection and its opposite direction.
   [[nodiscard]] bool may_share(const ConnectionId& id, const Transport& transport) const {
     const bool is_short =
         id.protocol != Protocol::Simple || id.slot_size <= transport.shares_socket_up_to.value;
     return transport.shares_sockets() && is_short;
   }
 
-  /// One rank may name one direction now and the other later, while its peer names both at once. For both to share the same
-  /// sockets, a rank that names one of two directions that share sockets names both.
+  /// Adds the opposite directions that share sockets. One rank may list one direction now and the other later, while
+  /// its peer lists both at once; both ranks must use the same sockets.
   [[nodiscard]] std::vector<ConnectionId> with_ways_back(
       std::span<const ConnectionId> wanted) const {
     std::set<ConnectionId> all(wanted.begin(), wanted.end());
@@ -202,8 +202,8 @@ class Connections::Impl {
     return {all.begin(), all.end()};
   }
 
-  /// Finds those whose socket takes the other direction, too: the one from the lower rank is dialled. Both
-  /// ranks are asked for the same connections, so they come to the same.
+  /// Finds the connections whose socket also carries the opposite direction; the lower rank dials them. Both ranks
+  /// have the same list, so they find the same connections.
   Status share_sockets(std::span<const ConnectionId> wanted) {
     shared_.clear();
     const std::set<ConnectionId> all(wanted.begin(), wanted.end());
@@ -220,7 +220,7 @@ class Connections::Impl {
     return shared_.contains(reverse_of(id));
   }
 
-  /// The other direction's descriptor of a socket that both take.
+  /// Duplicates the sockets for the opposite direction.
   /// errors  System: out of descriptors
   Result<Sockets> share(const Sockets& sockets, const ConnectionId& id) const {
     Sockets others;
@@ -246,7 +246,7 @@ class Connections::Impl {
     return sockets;
   }
 
-  /// Whether all sockets of the connection have come.
+  /// Returns whether all sockets of the connection have arrived.
   [[nodiscard]] bool has_come(const ConnectionId& id) const {
     const auto found = early_.find(id);
     return found != early_.end() && found->second.size() == sockets_of(id) &&
@@ -275,7 +275,7 @@ class Connections::Impl {
     return {};
   }
 
-  /// Takes what is awaited, in whatever order it comes. What comes early waits in early_.
+  /// Accepts the expected connections, in any order. Connections that arrive too early wait in early_.
   Status answer(const Patience& patience) {
     for (;;) {
       RINGSIDE_TRY(take_in_present_peers(patience));
@@ -285,7 +285,7 @@ class Connections::Impl {
     }
   }
 
-  /// The same without waiting. A rank may come for what this one names in a later call.
+  /// Does the same without waiting. A peer may connect for a connection that this rank needs only in a later call.
   Status accept_present_peers(const Patience& patience) {
     for (;;) {
       RINGSIDE_TRY(take_in_present_peers(patience));
@@ -307,7 +307,7 @@ class Connections::Impl {
     }
   }
 
-  /// Accepts the next peer at the transport of the connection that is waited for.
+  /// Accepts the next peer at the door of the connection that is waited for.
   Result<ConnectionHello> let_in(const ConnectionId& waited_for, const Patience& patience) {
     auto accepted = open_->accept(transport_of(waited_for), patience);
     if (!accepted) return about(accepted.error(), waited_for);
@@ -316,13 +316,13 @@ class Connections::Impl {
     return hello;
   }
 
-  /// Whether the sending end can be made without a wait for the receiver.
+  /// Returns whether the sending end can be made without waiting for the receiver.
   [[nodiscard]] bool is_answered(const Dialled& one) const {
     return !transport_of(one.id).waits_for_receiver || is_readable(one.sockets.front().get());
   }
 
-  /// A rank dials the connections of one call before those of the next. So while something of it is
-  /// awaited, what it dials is that.
+  /// A rank dials the connections of one call before those of the next. So while this rank expects a connection from a
+  /// peer, the peer's next connection must be an expected one.
   Status check_expected(const ConnectionId& id, std::span<const ConnectionId> awaited) const {
     const auto is_from_it = [&](const ConnectionId& one) { return one.from == id.from; };
     const bool is_early = std::ranges::none_of(awaited, is_from_it);
@@ -334,7 +334,7 @@ class Connections::Impl {
                  "give every rank the same calls, channels, protocol and slot size"};
   }
 
-  /// The end of a connection that was awaited, and where its socket takes the other direction, of that.
+  /// Makes the end of an expected connection, and of the opposite direction if its socket carries both.
   Status take_in(const ConnectionId& id, Sockets sockets, const Patience& patience) {
     if (shared_.contains(id)) {
       RINGSIDE_TRY(Sockets other, share(sockets, id));
@@ -343,7 +343,7 @@ class Connections::Impl {
     return make_recv(id, std::move(sockets), patience);
   }
 
-  /// The same of one that was dialled.
+  /// Does the same for a dialled connection.
   Status finish(const ConnectionId& id, Sockets sockets, const Patience& patience) {
     if (shared_.contains(id)) {
       RINGSIDE_TRY(Sockets other, share(sockets, id));
@@ -362,7 +362,7 @@ class Connections::Impl {
     Joint made = open_->joint(transport_of(id), peers_.at(other_of(id)), std::move(first),
                               {id.protocol, Bytes{id.slot_size}}, id.channel, patience);
     made.more = std::move(sockets);
-    // What a fault loses on its way would lie in a slot that the end takes for another message's.
+    // If a fault drops a message, the end would take its slot for the next message's slot.
     const bool is_lent = id.protocol == Protocol::Simple && lender_ != nullptr &&
                          transport_of(id).takes_lent_slots && (receives || fault_of(id) == nullptr);
     if (is_lent) {
@@ -407,19 +407,22 @@ class Connections::Impl {
   Peers peers_;
   HostLayout layout_;
 
-  std::mutex making_;                  ///< guards what follows, and that one at a time makes ends
-  Deadline until_;                     ///< of begin()
-  std::vector<Dialled> dialled_;       ///< yet to be answered
-  std::vector<ConnectionId> awaited_;  ///< yet to come
-  std::map<ConnectionId, Sockets> early_;  ///< let in, not yet asked for
-  std::set<ConnectionId> shared_;  ///< of this call: whose socket takes the other direction, too
+  /// Guards the members below; held while ends are made, by one thread at a time
+  std::mutex making_;
+  Deadline until_;                         ///< deadline of begin()
+  std::vector<Dialled> dialled_;           ///< connections that the peer has not answered yet
+  std::vector<ConnectionId> awaited_;      ///< connections that have not arrived yet
+  std::map<ConnectionId, Sockets> early_;  ///< accepted, but not requested yet
+  /// Connections of this call whose socket also carries the opposite direction
+  std::set<ConnectionId> shared_;
 
   template <typename End>
   struct Counted {
     std::unique_ptr<End> end;
     std::unique_ptr<ConnectionCount> count;
   };
-  mutable std::mutex mutex_;  ///< guards what others look at against what connect() adds
+  /// Guards the members that other threads read while connect() adds to them
+  mutable std::mutex mutex_;
   bool is_aborted_ = false;
   std::map<ConnectionId, Counted<SendEnd>> sends_;
   std::map<ConnectionId, Counted<RecvEnd>> recvs_;

@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-/// One: with as many ranks as cores a second one's thread has none to run on.
+/// With as many ranks as cores, the thread of a second channel has no core to run on.
 constexpr int kUsualChannels = 1;
 
 struct Pick {
@@ -21,7 +21,7 @@ Protocol protocol_without_rule(const HostSituation& at) {
   return at.bytes <= 2_KiB ? Protocol::LL128 : Protocol::Simple;
 }
 
-/// The table's choice, as far as it is possible: a rule for few ranks may apply to many.
+/// Returns the table's choice if it is possible for this call; a rule for few ranks may also apply to many.
 Pick usual_pick(const HostSituation& at, const HostTable& table) {
   const HostRule* rule = table.find({.collective = at.collective,
                                      .transport = at.transport,
@@ -37,7 +37,7 @@ Pick usual_pick(const HostSituation& at, const HostTable& table) {
                      : Pick{Algorithm::Ring, rule->protocol};
 }
 
-/// Short calls over tcp have connections of their own, which share sockets.
+/// Short calls over tcp have their own connections, which share sockets.
 Bytes usual_slot(const HostSituation& at, const Pick& pick) {
   const bool is_far = at.crosses_hosts && pick.protocol == Protocol::Simple &&
                       at.transport->slot_between_hosts.value != 0;
@@ -49,25 +49,26 @@ Bytes usual_slot(const HostSituation& at, const Pick& pick) {
 
 }  // namespace
 
-Result<Choice> choose_on_host(const HostSituation& situation, const CallWishes& wishes,
+Result<Choice> choose_on_host(const HostSituation& situation, const CallSettings& settings,
                               const HostTable& table) {
   Pick pick = usual_pick(situation, table);
-  if (wishes.algorithm) {
-    RINGSIDE_TRY(check_algorithm(situation.collective, *wishes.algorithm));
-    pick.algorithm = *wishes.algorithm;
+  if (settings.algorithm) {
+    RINGSIDE_TRY(check_algorithm(situation.collective, *settings.algorithm));
+    pick.algorithm = *settings.algorithm;
   }
-  if (wishes.protocol) pick.protocol = *wishes.protocol;
+  if (settings.protocol) pick.protocol = *settings.protocol;
   RINGSIDE_TRY(check_reduction(situation.collective, pick.algorithm, situation.type, situation.op));
-  return make_choice({.collective = situation.collective,
-                      .algorithm = pick.algorithm,
-                      .protocol = pick.protocol,
-                      .nchannels = host_channel_count(wishes),
-                      .slot = wishes.slot.value != 0 ? wishes.slot : usual_slot(situation, pick),
-                      .slots_per_chunk = kMaxSlotsPerChunk});
+  return make_choice(
+      {.collective = situation.collective,
+       .algorithm = pick.algorithm,
+       .protocol = pick.protocol,
+       .nchannels = host_channel_count(settings),
+       .slot = settings.slot.value != 0 ? settings.slot : usual_slot(situation, pick),
+       .slots_per_chunk = kMaxSlotsPerChunk});
 }
 
-int host_channel_count(const CallWishes& wishes) {
-  return wishes.nchannels != 0 ? wishes.nchannels : kUsualChannels;
+int host_channel_count(const CallSettings& settings) {
+  return settings.nchannels != 0 ? settings.nchannels : kUsualChannels;
 }
 
 Bytes host_slot(Protocol protocol, Bytes cache, const Transport& transport) {

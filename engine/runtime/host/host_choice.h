@@ -27,7 +27,7 @@ struct HostSituation {
 /// Chooses how a collective runs over host memory: as set by the user, else as the table says, else by the ring.
 /// errors  Unsupported: the requested algorithm does not support the collective; the error names those that do.
 ///         InvalidArgument: as make_choice() and check_reduction()
-Result<Choice> choose_on_host(const HostSituation& situation, const CallWishes& wishes = {},
+Result<Choice> choose_on_host(const HostSituation& situation, const CallSettings& settings = {},
                               const HostTable& table = usual_host_table());
 
 /// Returns the default size of a slot's data. For Simple, 8 slots for sending and 8 for receiving fit into a core's L2
@@ -35,7 +35,7 @@ Result<Choice> choose_on_host(const HostSituation& situation, const CallWishes& 
 Bytes host_slot(Protocol protocol, Bytes cache, const Transport& transport);
 
 /// Returns the number of channels of a call.
-int host_channel_count(const CallWishes& wishes);
+int host_channel_count(const CallSettings& settings);
 
 /// Returns the number of ranks per simulated node when the ranks of one host act as several nodes of equal size.
 int played_ranks_per_node(int nranks);

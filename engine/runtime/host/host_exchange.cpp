@@ -1,4 +1,4 @@
-// Sends and receives side by side on one thread: what a HostPrimitives does with an exchange.
+// Runs sends and receives of an exchange concurrently on one thread: a part of HostPrimitives.
 
 #include <fmt/format.h>
 
@@ -14,13 +14,13 @@
 namespace ringside {
 namespace {
 
-/// So long a rank waits for whatever is next in one thread's order before it lets others go on.
+/// A rank waits this long for the next step in order before it continues with other steps.
 constexpr Nanoseconds kOrderly = std::chrono::milliseconds(1);
 
 }  // namespace
 
-/// Loop after loop while that goes on: a fast rank fills all slots, which then have left the caches when the peer reads
-/// them (ring of 4 ranks on 2 cores, 16 MiB: 25 ms in order, 50 ms ahead).
+/// Runs loops in order while they make progress. A fast rank would otherwise fill all slots, which have then left the
+/// caches when the peer reads them (ring of 4 ranks on 2 cores, 16 MiB: 25 ms in order, 50 ms ahead).
 void HostPrimitives::exchange(const ChannelTask& task) {
   begin_courses(task);
   const std::int64_t loops = task.loops();
@@ -45,7 +45,7 @@ void HostPrimitives::exchange(const ChannelTask& task) {
   }
 }
 
-/// The text is run once, and written down: all loops take the same steps, and no step of an exchange needs another.
+/// Records the algorithm once: all loops take the same steps, and no step of an exchange depends on another.
 void HostPrimitives::begin_courses(const ChannelTask& task) {
   if (courses_.empty()) {
     const Program program = ringside::record(task);
@@ -65,7 +65,8 @@ void HostPrimitives::begin_courses(const ChannelTask& task) {
   }
 }
 
-/// As far as its connection lets it, to the end of a chunk at most. returns  whether anything moved
+/// Advances as far as the connection permits, at most to the end of a chunk.
+/// returns  whether any data moved
 bool HostPrimitives::advance(Course& course, std::uint32_t number) {
   const ChunkSpan span = setup_.map->at(course.loop, course.chunk);
   const std::size_t element = setup_.element.value;
@@ -93,7 +94,7 @@ bool HostPrimitives::advance(Course& course, std::uint32_t number) {
   return true;
 }
 
-/// returns  false: its connection does not let it
+/// returns  false: the connection does not permit it yet
 Result<bool> HostPrimitives::move_course(const Course& course, const Slice& slice) {
   if (!course.travels()) {
     write_output(slice.output, slice.input, slice.bytes);
@@ -108,7 +109,8 @@ Result<bool> HostPrimitives::move_course(const Course& course, const Slice& slic
   return true;
 }
 
-/// The next message, into the output. returns  false: it has not come
+/// Receives the next message into the output.
+/// returns  false: it has not arrived
 Result<bool> HostPrimitives::accept(std::uint32_t index, const Slice& slice) {
   RecvEnd& end = *setup_.ports->recv.ends[index];
   if (!setup_.is_streaming) return end.take({slice.output, slice.bytes});
@@ -142,7 +144,7 @@ const WaitPolicy& HostPrimitives::policy() const {
   return setup_.ports->missing.empty() ? *setup_.wait : *setup_.wait_for_missing;
 }
 
-/// returns  whether any has come
+/// returns  whether any missing connection is ready now
 bool HostPrimitives::look_for_missing() {
   if (setup_.ports->missing.empty()) return false;
   if (const Status made = setup_.connections->advance(); !made) {
@@ -164,7 +166,8 @@ void HostPrimitives::give_up(const Course& course) {
        "see what that rank does, or give more time with --op-timeout"});
 }
 
-/// None of them could go on. returns  whether to look again
+/// Waits because no course could advance.
+/// returns  whether to try again
 bool HostPrimitives::wait_for_any(Waiter& waiter, std::int64_t loops) {
   if (setup_.failure->happened() || !move_on()) return false;
   const Waiter::Advice advice = waiter.pause();

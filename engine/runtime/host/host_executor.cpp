@@ -21,7 +21,7 @@
 namespace ringside {
 namespace {
 
-/// Whether no rank's own share of the result is anything but its input.
+/// Returns whether each rank's own part of the result equals its input.
 bool copies(Collective collective) {
   return collective == Collective::AllGather || collective == Collective::AllGatherV ||
          collective == Collective::Broadcast;
@@ -39,7 +39,7 @@ Bytes bytes_of_lists(const CollectiveCall& call) {
   return sum;
 }
 
-/// All ranks must choose alike, so they take their own table only where all have the same.
+/// All ranks must make the same choices, so they use their own table only if all have the same one.
 Result<HostTable> agree_on_table(const std::string& path, const ExecutorSetup& setup) {
   RINGSIDE_TRY(HostTable table, load_host_table(path));
   const std::size_t mine = std::hash<std::string>{}(to_yaml(table));
@@ -60,15 +60,15 @@ class HostExecutor final : public Executor {
         variables_(std::move(variables)),
         table_(std::move(table)),
         connections_(std::move(connections)),
-        wait_(wait_policy(layout().local_ranks * std::max(1, setup.wishes.nchannels),
+        wait_(wait_policy(layout().local_ranks * std::max(1, setup.settings.nchannels),
                           layout().local_cores)) {
     if (layout().slowest->spins > 0) wait_.spins = std::min(wait_.spins, layout().slowest->spins);
     wait_.deadline = setup.op_timeout;
     wait_.clock = &setup.bootstrap.clock();
-    // Connecting belongs to the start of a job; a late rank gets the full operation timeout.
+    // Connecting is part of starting a job; a late rank gets the full operation timeout.
     wait_for_missing_ = wait_;
     wait_for_missing_.deadline = std::max(setup.connect_timeout, setup.op_timeout);
-    setup_.wishes = variables_.bounded(setup.wishes);
+    setup_.settings = variables_.bounded(setup.settings);
   }
 
   [[nodiscard]] Result<Choice> choose(const CollectiveCall& call) const override {
@@ -95,8 +95,8 @@ class HostExecutor final : public Executor {
 
   void abort() noexcept override { connections_->abort(); }
 
-  void set_wishes(const CallWishes& wishes) override {
-    setup_.wishes = variables_.bounded(wishes);
+  void set_settings(const CallSettings& settings) override {
+    setup_.settings = variables_.bounded(settings);
     plans_ = {};
   }
 
@@ -107,7 +107,7 @@ class HostExecutor final : public Executor {
   }
 
  private:
-  /// The call under way.
+  /// The current call.
   struct Running {
     HostPlan* plan = nullptr;
     const void* input = nullptr;
@@ -118,8 +118,8 @@ class HostExecutor final : public Executor {
   [[nodiscard]] Rank me() const { return setup_.bootstrap.rank(); }
   [[nodiscard]] int nranks() const { return setup_.bootstrap.nranks(); }
 
-  /// Both ends of a transfer must choose alike, and one end may have further transfers: so the choice depends on the
-  /// transfer's own size alone, whatever the call is made of.
+  /// Both ends of a transfer must make the same choice, and each end may have other transfers. So the choice depends
+  /// only on the size of this transfer.
   [[nodiscard]] Result<Choice> choose(const CollectiveCall& call, Bytes bytes) const {
     RINGSIDE_TRY(Choice choice, choose_on_host({.collective = is_listed(call) ? Collective::SendRecv
                                                                               : call.collective,
@@ -131,7 +131,7 @@ class HostExecutor final : public Executor {
                                                 .cache = layout().cache,
                                                 .type = call.type,
                                                 .op = call.op},
-                                               setup_.wishes, table_));
+                                               setup_.settings, table_));
     choice.collective = call.collective;
     return choice;
   }
@@ -184,7 +184,7 @@ class HostExecutor final : public Executor {
     return {};
   }
 
-  /// Transfers of one protocol and slot together; those of different kinds run concurrently.
+  /// Adds the transfers of each protocol and slot size together; the groups run concurrently.
   Status add_listed(const CollectiveCall& call, HostPlan& plan) const {
     struct Kind {
       Choice choice;
@@ -210,7 +210,7 @@ class HostExecutor final : public Executor {
     return {};
   }
 
-  /// Connects what the plan's ports lead to, and makes what works on them.
+  /// Makes the connections of the plan's ports, and the primitives that use them.
   Status connect(HostPlan& plan) {
     std::vector<ConnectionId> wanted;
     for (const HostPlan::Part& part : plan.parts) {
@@ -218,7 +218,7 @@ class HostExecutor final : public Executor {
       wanted.insert(wanted.end(), ids.begin(), ids.end());
     }
     const Deadline deadline = deadline_in(wait_for_missing_.deadline, setup_.bootstrap.clock());
-    // The other end of a message may come to it later than this rank does, and in a call with others.
+    // The other end may reach a message later than this rank, and in a call with other transfers.
     RINGSIDE_TRY(is_listed(plan.call) ? connections_->begin(wanted, deadline)
                                       : connections_->connect(wanted, deadline));
     if (setup_.log != nullptr) setup_.log->connected(wanted, *connections_, plan.choice);
@@ -244,7 +244,7 @@ class HostExecutor final : public Executor {
             .slot = part.slot,
             .element = size_of(plan.call.type),
             .reduce = plan.reduce ? &*plan.reduce : nullptr,
-            // What is larger than the caches leaves them before it is read again.
+            // Data larger than the caches leaves them before it is read again.
             .is_streaming = plan.bytes >= layout().cache * 2,
             .returns_results = facts.returns_results,
             .keeps_input = facts.keeps_input || copies(plan.call.collective),
@@ -278,11 +278,11 @@ class HostExecutor final : public Executor {
   const HostTable table_;
   const std::unique_ptr<Connections> connections_;
   WaitPolicy wait_, wait_for_missing_;
-  std::vector<TraceLane*> lanes_;  ///< by part; empty where nothing is recorded
+  std::vector<TraceLane*> lanes_;  ///< [part]; empty: nothing is traced
   HostPlans plans_;
   Running running_;
   const ChannelWorkers::Work work_ = [this](int part) { run_one(part); };
-  ChannelWorkers workers_;  // last: its threads use the members above
+  ChannelWorkers workers_;  // last member: its threads use the members above
 };
 
 }  // namespace
@@ -300,8 +300,8 @@ Result<std::unique_ptr<Executor>> make_host_executor(const HostOptions& options,
   if (setup.log != nullptr) {
     for (const auto& [name, value] : variables.set) setup.log->heeded(name, value);
     setup.log->placed(*connections);
-    const CallWishes wishes = variables.bounded(setup.wishes);
-    setup.log->laid(host_channels(setup.bootstrap.nranks(), host_channel_count(wishes),
+    const CallSettings settings = variables.bounded(setup.settings);
+    setup.log->laid(host_channels(setup.bootstrap.nranks(), host_channel_count(settings),
                                   connections->layout().ranks_per_node));
   }
   return std::unique_ptr<Executor>(std::make_unique<HostExecutor>(

@@ -6,7 +6,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::uint32_t kGroups = 1U << 16;  // connection numbers from here on are of groups
+constexpr std::uint32_t kGroups = 1U << 16;  // connection numbers from here on belong to groups
 
 /// Calls visit(peer) for each rank behind the port, in the order of reduction.
 template <typename Visit>
@@ -45,7 +45,7 @@ HostPorts::Side<End> side_of(const std::vector<Peer>& peers, bool receives, cons
   return side;
 }
 
-/// returns  whether it is there now
+/// returns  whether the connection exists now
 bool add_if_made(HostPorts& ports, const HostPorts::Missing& one, const Connections& connections) {
   const auto add = [&](auto& side, auto* made) {
     if (made == nullptr) return false;

@@ -17,8 +17,8 @@ struct HostPorts {
   template <typename End>
   struct Side {
     std::vector<End*> ends;
-    std::vector<Rank> peers;               ///< of each end
-    std::vector<ConnectionCount*> counts;  ///< of each end
+    std::vector<Rank> peers;               ///< [end]: rank at the other side
+    std::vector<ConnectionCount*> counts;  ///< [end]: progress of its connection
     /// [port]: index of its first end; plus a last element, the number of ends
     std::vector<std::uint32_t> first;
 
@@ -53,7 +53,7 @@ struct PortNames {
 /// The connection ids of one side's ports, in the order of reduction. A group has one id for each of its ranks.
 struct NamedPorts {
   std::vector<ConnectionId> ids;
-  std::vector<Rank> peers;  ///< of each
+  std::vector<Rank> peers;  ///< [id]: rank at the other side
   /// [port]: index of its first id; plus a last element, the number of ids
   std::vector<std::uint32_t> first;
 };

@@ -15,10 +15,10 @@
 namespace ringside {
 namespace {
 
-/// What goes through a second pass stays in the first-level cache until then.
+/// Data that is processed twice stays in the first-level cache in tiles of this size.
 constexpr std::size_t kTile = 8192;
 
-/// From here on a reference costs less than the copy that it saves.
+/// From this size on, passing a reference costs less than the copy that it avoids.
 constexpr std::size_t kLeastReferred = 1024;
 
 /// Calls visit(index) for each end behind the ports.
@@ -105,7 +105,7 @@ void HostPrimitives::move(PrimitiveParts parts, const ChunkSpan& span, Ports fro
   }
 }
 
-/// Whether own input goes through arithmetic even where nothing else meets it.
+/// Returns whether this rank's input is processed even if nothing is added to it.
 bool HostPrimitives::prepares(PrimitiveParts parts) const {
   return parts.reads_input && setup_.reduce != nullptr && setup_.reduce->has_pre_operation();
 }
@@ -128,10 +128,10 @@ void HostPrimitives::move_slice(PrimitiveParts parts, const Slice& slice, Ports 
   if (is_done && parts.receives) release(from);
 }
 
-/// One message, or own input, on its way: to the ends of `to`, and to the output.
+/// Passes one message, or this rank's input, to the ends of `to` and to the output.
 bool HostPrimitives::pass_on(PrimitiveParts parts, const Slice& slice, Ports to) {
   const std::byte* from = inputs_[0];
-  if (from == nullptr) return true;  // it lies in the output already
+  if (from == nullptr) return true;  // the data is already in the output
   bool is_sent = true;
   for_each_end(setup_.ports->send, to, [&](std::uint32_t i) {
     is_sent =
@@ -141,8 +141,8 @@ bool HostPrimitives::pass_on(PrimitiveParts parts, const Slice& slice, Ports to)
   return is_sent;
 }
 
-/// Own input and what arrived, reduced into the output, into what peers have named for it, and into the slot
-/// of the first end whose peer has named no place; the other ends get a copy of that.
+/// Reduces this rank's input and the received messages into the output, into the places that peers have named, and
+/// into the slot of the first end whose peer has named none; the other ends get a copy of that slot.
 bool HostPrimitives::reduce(PrimitiveParts parts, const Slice& slice, Ports to) {
   const HostPorts::Side<SendEnd>& side = setup_.ports->send;
   std::optional<std::uint32_t> first;
@@ -174,13 +174,13 @@ bool HostPrimitives::has_landing(Rank peer) const {
   return std::ranges::find(landings_, peer, &Landing::peer) != landings_.end();
 }
 
-/// output, room  null where there is none
+/// output, room  null: not written
 void HostPrimitives::reduce_into(std::byte* output, std::byte* room, const Slice& slice,
                                  FirstInput first) {
   const ReduceOp& op = *setup_.reduce;
   const std::size_t element = setup_.element.value;
   const std::span<const std::byte* const> inputs(inputs_.data(), arrived_);
-  // In place the output's lines are in the cache already, as this rank's input; so are a peer's.
+  // In place, the output's lines are already in the cache as this rank's input; likewise a peer's.
   const bool streams = setup_.is_streaming && output != nullptr && output != slice.input;
   if ((output == nullptr && landings_.empty()) || (!op.has_post_operation() && !streams)) {
     outputs_.clear();
@@ -206,7 +206,7 @@ void HostPrimitives::write_output(std::byte* output, const std::byte* from, std:
   write_result(output, from, bytes, setup_.is_streaming);
 }
 
-/// Copies what is whole: all ranks' shares are in it.
+/// Copies a complete result, which contains the contributions of all ranks.
 void HostPrimitives::write_result(std::byte* to, const std::byte* from, std::size_t bytes,
                                   bool is_streaming) {
   if (to != from) {
@@ -278,7 +278,7 @@ bool HostPrimitives::send_to(std::uint32_t index, std::span<const std::byte> fro
   return is_sent;
 }
 
-/// Own input as it is: where the receiver reaches it, word of where it lies is enough.
+/// Sends this rank's input unchanged: if the receiver can reach the input, only its address is sent.
 bool HostPrimitives::send_input(std::uint32_t index, const Slice& slice) {
   const HostPorts::Side<SendEnd>& side = setup_.ports->send;
   const bool is_sent = wait_for(side, index, "a free slot", [&] { return offer(index, slice); });
@@ -315,7 +315,8 @@ bool HostPrimitives::acquire(std::uint32_t index, std::span<std::byte>& room) {
   });
 }
 
-/// Calls ready() until it says yes. returns  false after a failure, which fail() has noted
+/// Calls ready() until it returns true.
+/// returns  false after a failure, which fail() has stored
 template <typename End, typename Ready>
 bool HostPrimitives::wait_for(const HostPorts::Side<End>& side, std::uint32_t index,
                               const char* what, Ready ready) {
@@ -332,19 +333,21 @@ bool HostPrimitives::wait_for(const HostPorts::Side<End>& side, std::uint32_t in
   }
 }
 
-/// What there is to do between two looks. returns  whether to look again
+/// The work between two polls.
+/// returns  whether to poll again
 bool HostPrimitives::wait_on(Waiter& waiter, TransportEnd& end, ConnectionCount& count, Rank peer,
                              const char* what) {
   if (setup_.failure->happened() || !move_on()) return false;
   const Waiter::Advice advice = waiter.pause();
   if (advice == Waiter::Advice::LookAgain) return true;
   if (advice == Waiter::Advice::GiveUp) return give_up(peer, what), false;
-  // A user who kills a hung job wants to see in the trace how far it came.
+  // A user who kills a hung job needs a trace that is complete up to now.
   if (setup_.recorder != nullptr) setup_.recorder->flush();
   return look_after(end, count, peer) && check_receivers();
 }
 
-/// Moves what this rank has sent and the kernel has not taken. returns  false after a failure
+/// Moves data that this rank has sent and the kernel has not accepted yet.
+/// returns  false after a failure
 bool HostPrimitives::move_on() {
   for (SendEnd* moving : setup_.ports->moving) {
     if (const Status moved = moving->progress(); !moved) {
@@ -364,7 +367,8 @@ void HostPrimitives::give_up(Rank peer, const char* what) {
        peer);
 }
 
-/// Of an end that has been waited for for a while. returns  false: its peer is gone
+/// Checks an end that this rank has waited on for some time.
+/// returns  false: the peer is gone
 bool HostPrimitives::look_after(TransportEnd& end, ConnectionCount& count, Rank peer) {
   count.is_waiting = true;
   const Status alive = end.check_peer();
@@ -372,8 +376,8 @@ bool HostPrimitives::look_after(TransportEnd& end, ConnectionCount& count, Rank 
   return bool(alive);
 }
 
-/// What was sent may be lost while this rank waits for another. That a receiver has ended says nothing: it may have all
-/// that it wants.
+/// Data that was sent may be lost while this rank waits for another peer. A receiver that has ended is no error: it
+/// may have received everything.
 bool HostPrimitives::check_receivers() {
   const HostPorts::Side<SendEnd>& side = setup_.ports->send;
   for (std::size_t i = 0; i < side.ends.size(); ++i) {

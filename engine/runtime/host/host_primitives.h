@@ -157,7 +157,7 @@ class HostPrimitives : public NamedPrimitives<HostPrimitives> {
     std::byte* place;
     bool is_input;  ///< whether `place` is also the address of the peer's data
   };
-  std::vector<Landing> landings_;    ///< of the current slice
+  std::vector<Landing> landings_;    ///< for the current slice
   std::vector<std::byte*> outputs_;  ///< destinations of a reduction; a member to avoid allocations
 
   /// The shared memory that contains the call's buffers; null: private memory, or not usable in place.

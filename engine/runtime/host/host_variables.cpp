@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kMostLanes = 1024;
 
-/// Reads one, and has it echoed where it is set.
+/// Reads one variable, and logs it if it is set.
 Result<std::optional<std::int64_t>> read(const char* name, std::int64_t least, std::int64_t most,
                                          HostVariables& variables) {
   RINGSIDE_TRY(const std::optional<std::int64_t> value, env_int(name, least, most));
@@ -21,11 +21,11 @@ Result<std::optional<std::int64_t>> read(const char* name, std::int64_t least, s
 
 }  // namespace
 
-CallWishes HostVariables::bounded(CallWishes wishes) const {
+CallSettings HostVariables::bounded(CallSettings settings) const {
   if (most_channels > 0) {
-    wishes.nchannels = std::min(host_channel_count(wishes), most_channels);
+    settings.nchannels = std::min(host_channel_count(settings), most_channels);
   }
-  return wishes;
+  return settings;
 }
 
 Result<HostVariables> host_variables() {

@@ -18,7 +18,7 @@ struct HostVariables {
   std::vector<std::pair<std::string, std::int64_t>> set = {};
 
   /// Returns the settings with the number of channels limited to most_channels.
-  [[nodiscard]] CallWishes bounded(CallWishes wishes) const;
+  [[nodiscard]] CallSettings bounded(CallSettings settings) const;
 };
 
 /// Reads the variables from the environment.

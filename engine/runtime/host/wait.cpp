@@ -17,7 +17,7 @@ void relax_core() {
 
 WaitPolicy wait_policy(int threads, int cores) {
   WaitPolicy policy;
-  if (threads > cores) policy.spins = 1;  // the peer may need this very core
+  if (threads > cores) policy.spins = 1;  // the peer may need this core
   return policy;
 }
 
@@ -31,7 +31,7 @@ Waiter::Advice Waiter::pause() {
 }
 
 Waiter::Advice Waiter::pause_slowly() {
-  // The clock is read on the first yield and on every 8th: it costs a tenth of one.
+  // The clock is read on the first yield and on every 8th: reading it costs a tenth of a yield.
   if (is_yielding_ && ++yields_ % 8 != 0) {
     ::sched_yield();
     return Advice::LookAgain;

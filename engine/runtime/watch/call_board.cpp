@@ -16,10 +16,10 @@
 namespace ringside {
 namespace {
 
-/// What each rank sends to all others. Plain bytes of fixed length.
+/// The message that each rank sends to all others. Plain bytes of fixed length.
 struct Introduction {
   std::array<char, 448> host{};
-  std::array<char, 104> name{};  ///< where it would hand the memory out
+  std::array<char, 104> name{};  ///< socket name at which the rank sends the shared memory
   std::uint64_t wanted = 0;
 };
 
@@ -48,7 +48,7 @@ Result<UniqueFd> fetch(const AbstractName& name, std::size_t size, const Bootstr
   return memory;
 }
 
-/// Ranks that call their hosts alike and do not reach each other within one are on two.
+/// The error of ranks that report the same host and cannot reach each other within it, so they are on two hosts.
 Error two_hosts(Rank me, Rank first, const std::string& host, const Error& why) {
   return {why.code,
           fmt::format("rank {} does not reach rank {} within their host, {}: {}", to_int(me),
@@ -109,7 +109,7 @@ std::size_t CallBoard::index_of(Rank rank) const {
 }
 
 CallLog::Memory& CallBoard::of_rank(Rank rank) const {
-  // Zeroed pages are logs of no calls: their fields are atomics of whole numbers.
+  // Zeroed pages are logs without calls: their fields are atomic integers.
   return reinterpret_cast<CallLog::Memory*>(memory_)[index_of(rank)];
 }
 

@@ -24,7 +24,7 @@ constexpr std::chrono::milliseconds kLookEvery{100};
 constexpr const char* kHelp =
     "give every rank the same calls in the same order; RINGSIDE_CHECK=0 does without this check";
 
-/// Both ends' words, the lower rank first, so that all ranks that find it report the same.
+/// Names the lower rank first, so that all ranks that find the difference report the same text.
 Error differing_calls(Rank me, Rank other, const CallDifference& found) {
   const bool is_mine_first = me < other;
   const auto& [low, high] =
@@ -54,7 +54,7 @@ bool is_pairwise(Collective collective) {
          collective == Collective::Recv;
 }
 
-/// One rank whose calls are compared with this one's.
+/// A rank whose calls are compared with this rank's calls.
 struct Neighbour {
   Rank rank;
   CallComparison calls;
@@ -92,7 +92,7 @@ class CallCheck::Impl {
         pairs_(*this),
         clock_(bootstrap.clock()),
         stop_(std::move(stop)),
-        thread_(start_thread(clock_, [this](const std::stop_token&) { look_now_and_then(); })) {}
+        thread_(start_thread(clock_, [this](const std::stop_token&) { look_periodically(); })) {}
 
   ~Impl() { stop_.signal(); }
 
@@ -177,8 +177,8 @@ class CallCheck::Impl {
 
    private:
     const Impl& check_;
-    std::vector<Neighbour> to_;    ///< of messages to them
-    std::vector<Neighbour> from_;  ///< of messages from them
+    std::vector<Neighbour> to_;    ///< logs of messages to the other ranks
+    std::vector<Neighbour> from_;  ///< logs of messages from the other ranks
   };
 
   [[nodiscard]] CallComparison with_local(Rank rank) const {
@@ -189,8 +189,8 @@ class CallCheck::Impl {
             CallLog(reported_.impl_->memory.at(static_cast<std::size_t>(side)))};
   }
 
-  /// On the ring of this host's ranks, and on the ring of all ranks where that leaves the host. If ranks
-  /// differ, then somewhere on these rings two neighbours differ.
+  /// Returns the neighbours on the ring of this host's ranks, and on the ring of all ranks if it leaves the host. If
+  /// ranks differ, then two neighbours on one of these rings differ.
   [[nodiscard]] std::vector<Neighbour> ring_neighbours() const {
     std::vector<Neighbour> neighbours;
     const std::vector<Rank>& local = board_->local_ranks();
@@ -236,7 +236,7 @@ class CallCheck::Impl {
     pairs_begun_.emplace_back(from, to);
   }
 
-  void look_now_and_then() {
+  void look_periodically() {
     std::vector<Neighbour> neighbours = ring_neighbours();
     Pairs pairs(*this);
     pollfd stop{stop_.fd(), POLLIN, 0};
@@ -258,18 +258,21 @@ class CallCheck::Impl {
   ReportedCalls& reported_;
   const OnDifference on_difference_;
 
-  // The calling thread's.
+  // Used by the calling thread only.
   CallLog::Writer mine_;
   std::uint64_t begun_ = 0;
   std::vector<Neighbour> neighbours_;
-  std::vector<std::pair<Rank, CallLog::Writer>> to_writers_;    ///< of messages to them
-  std::vector<std::pair<Rank, CallLog::Writer>> from_writers_;  ///< of messages from them
-  std::vector<std::pair<Rank, Rank>> pairs_begun_;              ///< by the call under way
+  /// Writers for messages to other ranks
+  std::vector<std::pair<Rank, CallLog::Writer>> to_writers_;
+  /// Writers for messages from other ranks
+  std::vector<std::pair<Rank, CallLog::Writer>> from_writers_;
+  std::vector<std::pair<Rank, Rank>> pairs_begun_;  ///< pairs of the current call
   Pairs pairs_;
 
   Clock& clock_;
-  const Wakeup stop_;    ///< ends the thread
-  std::jthread thread_;  // last: ends before what it uses goes
+  const Wakeup stop_;  ///< ends the thread
+  std::jthread
+      thread_;  // last member: the thread ends before the members that it uses are destroyed
 };
 
 CallCheck::CallCheck(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -18,8 +18,8 @@ namespace {
 constexpr Nanoseconds kNap = std::chrono::milliseconds(10);
 constexpr std::size_t kMostMemory = std::size_t{1} << 32;  ///< bytes of a call that a fault changed
 
-/// One behind the other: buffers of messages that were fused lie anywhere.
-/// returns  the elements of all
+/// Lays the transfers out one behind the other, because the buffers of fused messages lie anywhere.
+/// returns  elements of all transfers
 std::int64_t lay_out(std::vector<Transfer>& transfers) {
   std::int64_t next = 0;
   for (Transfer& one : transfers) {
@@ -29,7 +29,7 @@ std::int64_t lay_out(std::vector<Transfer>& transfers) {
   return next;
 }
 
-/// The rank goes away, as the fault says.
+/// Ends the rank in the way that the fault describes.
 void leave(const Fault& fault) {
   switch (fault.kind) {
     case FaultKind::Throw:
@@ -44,7 +44,7 @@ void leave(const Fault& fault) {
   }
 }
 
-void stand_still(const CallFaults::Caller& caller, Seconds time) {
+void hang_for(const CallFaults::Caller& caller, Seconds time) {
   const Clock::Time began = caller.clock->now();
   while (!caller.failure->happened() && Seconds(caller.clock->now() - began) < time) {
     caller.clock->sleep(kNap);
@@ -64,7 +64,7 @@ CollectiveCall changed(CollectiveCall call, const std::vector<const Fault*>& cha
       for (Transfer& one : call.recvs) one.count = changed_count(*fault, one.count);
       for (std::int64_t& count : call.counts) count = changed_count(*fault, count);
     }
-    // A list of transfers or of blocks means nothing to another collective.
+    // Lists of transfers or blocks have no meaning for another collective.
     if (after.collective != before.collective) {
       call.sends.clear();
       call.recvs.clear();
@@ -112,39 +112,39 @@ Status run_apart(const CallFaults::Caller& caller, CollectiveCall call) {
 }  // namespace
 
 Status CallFaults::make(const Caller& caller, const CollectiveCall& call) {
-  const CallFate fate = faults_.fate_of(caller.on);
-  if (fate.end != nullptr) leave(*fate.end);
-  if (fate.never) stand_still(caller, Seconds::max());
-  if (fate.late.count() > 0) stand_still(caller, fate.late);
-  if (fate.is_left_out) return {};
-  if (fate.is_put_off) {
+  const CallEffects effects = faults_.effects_on_next_call(caller.on);
+  if (effects.ending != nullptr) leave(*effects.ending);
+  if (effects.is_never_made) hang_for(caller, Seconds::max());
+  if (effects.delay.count() > 0) hang_for(caller, effects.delay);
+  if (effects.is_skipped) return {};
+  if (effects.is_postponed) {
     const std::lock_guard lock(mutex_);
-    put_off_ = PutOff{caller, call};
+    postponed_ = Postponed{caller, call};
     return {};
   }
-  if (fate.is_made_twice) {
+  if (effects.is_repeated) {
     RINGSIDE_TRY(run_apart(caller, call));
   }
-  if (fate.changes.empty()) {
+  if (effects.changes.empty()) {
     RINGSIDE_TRY(caller.run(call));
   } else {
-    RINGSIDE_TRY(run_apart(caller, changed(call, fate.changes, caller.nranks)));
+    RINGSIDE_TRY(run_apart(caller, changed(call, effects.changes, caller.nranks)));
   }
-  return make_put_off();
+  return make_postponed();
 }
 
-Status CallFaults::make_put_off() {
-  std::optional<PutOff> put_off;
+Status CallFaults::make_postponed() {
+  std::optional<Postponed> postponed;
   {
     const std::lock_guard lock(mutex_);
-    put_off = std::exchange(put_off_, std::nullopt);
+    postponed = std::exchange(postponed_, std::nullopt);
   }
-  return put_off ? run_apart(put_off->caller, put_off->call) : Status{};
+  return postponed ? run_apart(postponed->caller, postponed->call) : Status{};
 }
 
 void CallFaults::forget(const void* who) {
   const std::lock_guard lock(mutex_);
-  if (put_off_ && put_off_->caller.who == who) put_off_.reset();
+  if (postponed_ && postponed_->caller.who == who) postponed_.reset();
 }
 
 }  // namespace ringside

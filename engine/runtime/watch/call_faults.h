@@ -54,15 +54,15 @@ class CallFaults {
   [[nodiscard]] const FaultPlan& plan() const { return faults_.plan(); }
 
  private:
-  struct PutOff {
+  struct Postponed {
     Caller caller;
     CollectiveCall call;
   };
-  Status make_put_off();
+  Status make_postponed();
 
   RankFaults faults_;
   std::mutex mutex_;
-  std::optional<PutOff> put_off_;  ///< under mutex_
+  std::optional<Postponed> postponed_;  ///< under mutex_
 };
 
 }  // namespace ringside

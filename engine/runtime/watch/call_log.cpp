@@ -15,7 +15,7 @@ std::optional<CallLog::Found> CallLog::find(std::uint64_t number) const {
     for (std::size_t w = 0; w < words.size(); ++w) {
       words[w] = run.words[w].load(std::memory_order_acquire);
     }
-    // The writer may have come round to this very entry meanwhile.
+    // The writer may have reused this entry meanwhile.
     if (this->runs() - i >= kRuns) return std::nullopt;
     if (first <= number) {
       const auto signature = parse_call_words(words);
@@ -55,7 +55,7 @@ void CallLog::Writer::append_at(std::uint64_t number, const CallSignature& signa
 void CallLog::Writer::write_run(std::uint64_t first, const CallSignature& signature) {
   Run& run = memory_->run[runs_ % kRuns];
   const CallWords words = to_words(signature);
-  // Each with release: a reader of one of them sees that the entry before has lost its place.
+  // Each store has release order: a reader that sees one of them sees that the previous entry was dropped.
   run.first.store(first, std::memory_order_release);
   for (std::size_t w = 0; w < words.size(); ++w) {
     run.words[w].store(words[w], std::memory_order_release);
@@ -71,7 +71,7 @@ std::optional<CallDifference> CallComparison::look_closely() {
     const auto mine = mine_.find(verified_);
     const auto theirs = theirs_.find(verified_);
     if (!mine || !theirs) {
-      // Changed so often that one of them has forgotten: what can still be compared begins later.
+      // The calls changed so often that one log has dropped entries: comparing starts at a later call.
       verified_ = std::max({verified_ + 1, mine_.oldest(), theirs_.oldest()});
       continue;
     }

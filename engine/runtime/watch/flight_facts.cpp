@@ -42,7 +42,7 @@ std::vector<FlightFacts> flight_messages(const CollectiveCall& call, Rank me, in
     messages.push_back({collective, call.type, count, count, -1, to_int(peer), call.site});
   };
   if (call.sends.empty() && call.recvs.empty()) {
-    // To the next rank, and from the one before.
+    // Sends to the next rank, receives from the previous rank.
     if (call.collective != Collective::Recv) add(Collective::Send, next_of(me, nranks), call.count);
     if (call.collective != Collective::Send) {
       add(Collective::Recv, previous_of(me, nranks), call.count);

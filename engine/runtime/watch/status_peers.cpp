@@ -25,7 +25,7 @@ constexpr std::size_t kLongestStatus = std::size_t{1} << 22;
 constexpr std::size_t kLongestDump = std::size_t{1} << 26;
 constexpr std::size_t kAskedAtOnce = 32;
 
-// What a connection to a rank is for: the hello that follows the proof of the secret.
+// The hello that names the purpose of a connection to a rank; it follows the proof of the secret.
 const std::string kForStatus = "status";
 const std::string kForDump = "dump";
 const std::string kForVariables = "variables";
@@ -129,7 +129,7 @@ void StatusPeers::answer_peers() {
     const std::string question(reinterpret_cast<const char*>(asked->hello.data()),
                                asked->hello.size());
     const std::string text = answer_to(question);
-    // A process that asks and does not read goes without an answer.
+    // A process that sends a request and does not read the answer gets none.
     static_cast<void>(send_frame(asked->fd.get(), std::as_bytes(std::span(text)),
                                  Patience(deadline_in(patience_), off_)));
   }

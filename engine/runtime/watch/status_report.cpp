@@ -21,7 +21,7 @@ using GroupView = FlightRecorder::GroupView;
 using State = FlightRecorder::GroupState;
 
 constexpr std::array kStates{"INIT", "RUNNING", "FINALIZE", "ABORT", "NOCOMM"};
-/// What RAS counts, in its order.
+/// The collectives that RAS counts, in its order.
 constexpr std::array kCounted{Collective::Broadcast, Collective::Reduce, Collective::AllGather,
                               Collective::ReduceScatter, Collective::AllReduce};
 
@@ -41,9 +41,9 @@ Json counts_json(const FlightRecorder::Counts& counts) {
   return json;
 }
 
-/// One communicator over all ranks that have it.
+/// One communicator, combined from all its ranks.
 struct Whole {
-  std::vector<int> ranks;                 ///< of the job
+  std::vector<int> ranks;                 ///< ranks of the job
   std::map<int, const GroupView*> views;  ///< by rank of the job
 };
 
@@ -59,7 +59,7 @@ std::map<std::string, Whole> communicators_of(std::span<const RankStatus> ranks)
   return all;
 }
 
-/// A number that ranks have alike.
+/// A hash that is the same on all ranks.
 /// source  Fowler, Noll, Vo: FNV-1a
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325U;
@@ -124,7 +124,7 @@ std::string ranks_text(const std::vector<int>& ranks) {
   return (ranks.size() == 1 ? "rank " : "ranks ") + format_ranks(ranks);
 }
 
-/// Ranks by what they have in common, the fewest first.
+/// Groups ranks by a common property, the smallest group first.
 template <typename Key>
 std::vector<std::pair<Key, std::vector<int>>> by_size(const std::map<Key, std::vector<int>>& sets) {
   std::vector<std::pair<Key, std::vector<int>>> sorted(sets.begin(), sets.end());

@@ -39,8 +39,9 @@ std::string status_json(std::span<const RankStatus> ranks, Seconds took,
 /// is_verbose  lists all ranks instead of only the ranks that differ
 std::string status_text(std::span<const RankStatus> ranks, Seconds took, bool is_verbose);
 
-/// What NCCL's RAS service answers to DIAGNOSTICS: of the checks, the one of the NCCL_* variables.
-/// variables  [rank]; nothing for a rank that did not answer
+/// Returns the answer of NCCL's RAS service to DIAGNOSTICS, which here contains only the check of the NCCL_*
+/// variables.
+/// variables  [rank]; nullopt: the rank did not answer
 /// host, pid  of the process that answers
 std::string diagnostics_report(
     std::span<const std::optional<std::map<std::string, std::string>>> variables,

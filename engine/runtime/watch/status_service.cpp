@@ -30,10 +30,10 @@ namespace {
 
 constexpr std::size_t kLongestLine = 256;
 constexpr std::size_t kMostHeaderLines = 64;
-constexpr std::size_t kMostClients = 8;  ///< at once; others wait in the kernel's queue
+constexpr std::size_t kMostClients = 8;  ///< served at once; others wait in the kernel's queue
 constexpr std::chrono::seconds kMonitorInterval{1};
 
-/// What a client has asked for so far.
+/// The settings and requests of one client so far.
 struct Session {
   bool is_json = false;
   Seconds patience{2};
@@ -56,13 +56,13 @@ std::optional<Seconds> seconds_of(std::string_view text) {
   return Seconds{seconds};
 }
 
-/// One client's connection: lines in, text out.
+/// The connection of one client: reads lines, writes text.
 class Client {
  public:
   Client(int socket, const Wakeup& off, Nanoseconds patience)
       : socket_(socket), off_(off), patience_(patience), input_(deadline_in(patience), off) {}
 
-  /// errors  Timeout: none came in time.  Corrupt: longer than kLongestLine.  PeerGone
+  /// errors  Timeout: no line arrived in time.  Corrupt: longer than kLongestLine.  PeerGone
   Result<std::string> next_line() {
     for (;;) {
       const std::size_t end = heard_.find('\n');
@@ -89,10 +89,10 @@ class Client {
                     Patience(deadline_in(patience_), off_));
   }
 
-  /// Waits for so long, unless the client closes the connection or sends something.
-  /// returns  whether the client is still silent
+  /// Waits for `wait`, unless the client closes the connection or sends data.
+  /// returns  whether the client has sent nothing
   /// errors   Aborted: the service ends
-  Result<bool> stays_silent(Nanoseconds wait) {
+  Result<bool> sends_nothing(Nanoseconds wait) {
     RINGSIDE_TRY(const bool is_there,
                  Patience(deadline_in(wait), off_).wait_for(socket_, POLLIN | POLLRDHUP));
     return !is_there;
@@ -102,7 +102,7 @@ class Client {
   const int socket_;
   const Wakeup& off_;
   const Nanoseconds patience_;
-  const Patience input_;  ///< for all that the client asks
+  const Patience input_;  ///< limit for reading a request
   std::string heard_;
 };
 
@@ -112,7 +112,7 @@ std::string http_answer(const char* status, const char* type, const std::string&
       status, type, body.size(), body);
 }
 
-/// What MONITOR prints of a rank: whether it answers, and whether anything listens for it.
+/// The state of a rank for MONITOR: whether it answers, and whether a process listens on its behalf.
 enum class Health { Answers, Silent, Dead };
 
 Health health_of(const RankStatus& rank) {
@@ -164,22 +164,22 @@ class StatusService::Impl {
   }
 
  private:
-  /// A client that is being served, on a thread of its own.
+  /// A client, and the thread that serves it.
   struct Served {
     explicit Served(UniqueFd fd) : socket(std::move(fd)) {}
     UniqueFd socket;
     std::atomic<bool> is_over{false};
-    std::jthread thread;  // last: it uses the others
+    std::jthread thread;  // last member: it uses the others
   };
 
   void serve_clients() {
-    std::list<Served> clients;  // its threads end at the signal that ends this one
+    std::list<Served> clients;  // their threads end with the signal that ends this one
     for (;;) {
       const auto is_over = [](const Served& one) { return one.is_over.load(); };
       clients.remove_if(is_over);
       const bool is_full = clients.size() >= kMostClients;
       const bool has_clients = !clients.empty();
-      // Threads that have ended are joined now and then.
+      // Joins threads that have ended, at intervals.
       const Deadline until =
           has_clients ? deadline_in(std::chrono::milliseconds(50)) : Deadline::never(real_clock());
       const auto waited = Patience(until, off_).wait_for(is_full ? -1 : listener_.get(), POLLIN);
@@ -189,7 +189,7 @@ class StatusService::Impl {
       if (!socket || !*socket) continue;
       Served& served = clients.emplace_back(*std::move(socket));
       served.thread = std::jthread([this, &served] {
-        // A client that fails harms no other one.
+        // A client that fails does not affect other clients.
         static_cast<void>(serve(served.socket.get()));
         served.socket.reset();
         served.is_over = true;
@@ -211,7 +211,7 @@ class StatusService::Impl {
     }
   }
 
-  /// returns  whether the service closes the connection now
+  /// returns  whether the service should close the connection
   Result<bool> obey(Client& client, const std::string& line, Session& session) {
     const std::string command = upper(line);
     if (command == "STATUS" || command == "VERBOSE STATUS") {
@@ -242,7 +242,7 @@ class StatusService::Impl {
         answer = fmt::format("ERROR: Invalid timeout value {}\n", line.substr(8));
       }
     } else if (command.starts_with("CONTROL ")) {
-      // NCCL 2.31 sets the mask of its profiler plugins there; the runtime has none.
+      // In NCCL 2.31 this sets the mask of profiler plugins; the runtime has none.
       answer = "ERROR: Unknown CONTROL subcommand\n";
     } else if (command == "SET FORMAT JSON" || command == "SET FORMAT TEXT") {
       session.is_json = command.ends_with("JSON");
@@ -269,7 +269,7 @@ class StatusService::Impl {
     return status_json(ranks, took, base) + "\n";
   }
 
-  /// Prints what becomes of each rank until the client closes the connection.
+  /// Prints changes of each rank's state until the client closes the connection.
   Status monitor(Client& client, const std::string& command, const Session& session) const {
     const bool has_group = command == "MONITOR" || command.find("LIFECYCLE") != std::string::npos ||
                            command.find("ALL") != std::string::npos ||
@@ -287,7 +287,7 @@ class StatusService::Impl {
         events += event_text(now, ranks[rank], rank, session.is_json);
       }
       if (!events.empty()) RINGSIDE_TRY(client.say(events));
-      RINGSIDE_TRY(const bool is_silent, client.stays_silent(kMonitorInterval));
+      RINGSIDE_TRY(const bool is_silent, client.sends_nothing(kMonitorInterval));
       if (!is_silent) return {};
     }
   }
@@ -341,16 +341,17 @@ class StatusService::Impl {
 
   const Nanoseconds client_patience_;
   const std::unique_ptr<StatusPeers> peers_;
-  const UniqueFd listener_;  ///< none: another job has this host's port
+  const UniqueFd listener_;  ///< empty: another job uses this host's port
   const Wakeup off_;
   std::atomic<bool> is_diagnosing_{false};
-  std::jthread serves_;  // last: it uses all
+  std::jthread serves_;  // last member: it uses all others
 };
 
 namespace {
 
-/// The socket on which this process serves clients; none where another job has the port. The processes of a host share
-/// the port, so that any that lives answers. The lowest rank of the host takes it first, alone, so that two jobs do not.
+/// Returns the socket on which this process serves clients; empty if another job uses the port. The processes of a
+/// host share the port, so any of them that is alive answers. The lowest rank of the host opens it first and
+/// exclusively, so that two jobs cannot share it.
 /// errors  as Bootstrap::all_gather()
 Result<UniqueFd> open_port(Bootstrap& bootstrap, const StatusPeers& peers, std::uint16_t port,
                            Deadline deadline) {

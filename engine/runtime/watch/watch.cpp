@@ -28,7 +28,7 @@ namespace {
 
 constexpr Nanoseconds kLastFlush = std::chrono::milliseconds(200);
 
-/// The order in which reasons of one moment are preferred; equal for the same news by two ways.
+/// The order of preference among causes of the same moment; equal for the same cause that arrives twice.
 std::tuple<int, int> precedence(const WatchMessage& news) {
   if (news.dead != kNoRank) return {0, to_int(news.dead)};
   const bool is_consequence =
@@ -36,7 +36,7 @@ std::tuple<int, int> precedence(const WatchMessage& news) {
   return {is_consequence ? 2 : 1, to_int(news.origin)};
 }
 
-/// The same words on every rank that notices it: all ranks are to report the same.
+/// The text is the same on every rank that notices the death, because all ranks must report the same error.
 /// dead  ascending
 Error death_of(const std::vector<int>& dead) {
   std::string text =
@@ -48,7 +48,7 @@ Error death_of(const std::vector<int>& dead) {
   return {ErrorCode::PeerGone, std::move(text),
           "look at that rank's own messages and exit status; the others stopped because of it"};
 }
-/// The error of two ranks that no longer hear of each other, like that of a connection that carries data.
+/// The error of two ranks that lost contact with each other, in the words of a failed data connection.
 Error lost_contact(Rank me, Rank peer, const Error& why) {
   return {ErrorCode::Unreachable,
           fmt::format("rank {} lost rank {} on the watch's connection: {}", to_int(me),
@@ -58,9 +58,9 @@ Error lost_contact(Rank me, Rank peer, const Error& why) {
 
 Error death_of(Rank dead) { return death_of(std::vector{to_int(dead)}); }
 
-/// The error of ranks that have not reported that they live.
-/// unknown  those behind them, from which no message can arrive
-/// why      what the rank that gave up had waited for
+/// The error of ranks that did not report that they are alive.
+/// unknown  the ranks behind them, whose messages cannot arrive
+/// why      what the rank that timed out had waited for
 Error no_answer_of(const std::vector<int>& silent, const std::vector<int>& unknown,
                    const Error& why) {
   const bool are_many = silent.size() > 1;
@@ -76,15 +76,15 @@ Error no_answer_of(const std::vector<int>& silent, const std::vector<int>& unkno
           "holds it; then at its host and the network"};
 }
 
-/// One of the two connections.
+/// One of the two connections of the watch.
 struct Link {
   Rank peer = kNoRank;
   UniqueFd fd;
   FrameReader reader{kMessageLimit};
   std::vector<std::byte> out;
   bool has_said_goodbye = false;
-  bool is_silent = false;  ///< nothing comes back
-  Error why_silent = {};   ///< the reason, then
+  bool is_silent = false;  ///< no data arrives on it
+  Error why_silent = {};   ///< the reason, if it is silent
 
   void say(const WatchMessage& message) {
     if (!fd) return;
@@ -92,8 +92,8 @@ struct Link {
     out.insert(out.end(), frame.begin(), frame.end());
   }
 
-  /// Sends what goes without waiting. A connection that fails shows so when it is read; but the kernel says only once
-  /// why.
+  /// Sends as much as possible without waiting. A failed connection is noticed when it is read, but the kernel reports
+  /// the reason only once.
   void flush() {
     while (fd && !out.empty()) {
       const Result<std::size_t> sent = send_some(fd.get(), out);
@@ -192,8 +192,8 @@ class Watch::Impl {
       if (is_dump_wanted() && on_dump_) on_dump_();
       if (!is_settled) continue;
       if (on_abort_) on_abort_(*reason_);  // written once, by this thread
-      // A thread that waits for the signal takes the mutex behind it, and so sees what on_abort_ did: a poll alone orders
-      // nothing between threads.
+      // A thread that waits for the signal locks the mutex afterwards, and so sees the effects of on_abort_: polling
+      // alone does not order memory between threads.
       { const std::lock_guard lock(mutex_); }
       settled_.signal();
     }
@@ -212,12 +212,12 @@ class Watch::Impl {
       }
       if (is_settling()) until = has_passed(settled_at_) ? roll_ends_ : settled_at_;
     }
-    // A failed poll (EINTR, no memory) leads to one round that finds nothing to do.
+    // A failed poll (EINTR, no memory) leads to one round without events.
     static_cast<void>(until.poll(polled));
     wake_.clear();
   }
 
-  /// returns  whether the reason has just been settled
+  /// returns  whether the cause has just been settled
   bool tend() {
     const std::lock_guard lock(mutex_);
     for (Link& link : links_) {
@@ -287,14 +287,14 @@ class Watch::Impl {
       note_present(message.origin, &from);
       return {};
     }
-    // A rank that reports that it has broken the job may end at once: that is no second failure. To have seen another's death is
-    // no reason to end.
+    // A rank that reports the failure may end at once: that is not a second failure. A rank that has only seen
+    // another's death has no reason to end.
     if (message.origin == from.peer && message.dead == kNoRank) from.has_said_goodbye = true;
     take_news(message, &from);
     return {};
   }
 
-  /// returns  whether it is the first such request
+  /// returns  whether it is the first request for a dump
   bool pass_on_dump(const Link* from) {
     if (std::exchange(has_asked_for_dumps_, true)) return false;
     for (Link& link : links_) {
@@ -305,7 +305,7 @@ class Watch::Impl {
     return true;
   }
 
-  /// Takes news in and passes them on, once, to where they have not come from.
+  /// Stores the message and passes it on, once, to the link from which it did not come.
   void take_news(const WatchMessage& news, const Link* from) {
     if (!heard_.emplace(precedence(news), news).second) return;
     if (news.error.code == ErrorCode::Unreachable)
@@ -320,13 +320,13 @@ class Watch::Impl {
     if (news.error.code == ErrorCode::Timeout) answer_roll_call();
   }
 
-  /// A rank has waited in vain: every living rank reports that it lives, once.
+  /// A rank has timed out: every rank that is alive reports so, once.
   void answer_roll_call() {
     if (std::exchange(has_answered_, true)) return;
     roll_ends_ = deadline_in(kRollCallTime, clock_);
     note_present(me_, nullptr);
     for (const Link& link : links_) {
-      if (link.has_said_goodbye) note_present(link.peer, nullptr);  // it was well when it left
+      if (link.has_said_goodbye) note_present(link.peer, nullptr);  // it was alive when it left
     }
   }
 
@@ -339,7 +339,7 @@ class Watch::Impl {
     }
   }
 
-  /// The ranks that have not reported that they live, ascending.
+  /// Returns the ranks that have not reported that they are alive, ascending.
   [[nodiscard]] std::vector<int> absent_ranks() const {
     std::vector<int> absent;
     for (int rank = 0; rank < nranks_; ++rank) {
@@ -348,7 +348,8 @@ class Watch::Impl {
     return absent;
   }
 
-  /// A stopped rank passes nothing on. Those next to ranks that have answered do not answer; ranks behind them may live.
+  /// Makes the error for absent ranks. A stopped rank passes nothing on: the neighbours of ranks that answered are at
+  /// fault; the ranks behind those neighbours may be alive.
   [[nodiscard]] Error no_answer(const std::vector<int>& absent, const Error& why) const {
     std::vector<int> silent;
     std::vector<int> unknown;
@@ -360,8 +361,8 @@ class Watch::Impl {
     return no_answer_of(silent, unknown, why);
   }
 
-  /// A rank that hears of its own death reports that it lives: a connection that the network cut may end at one side as if the
-  /// process at the other had ended (a reset after unanswered keepalives).
+  /// A rank that receives news of its own death reports that it is alive: after a network failure, one side may see
+  /// the connection end as if the process had ended (a reset after unanswered keepalives).
   void deny_death(Rank reporter) {
     if (is_leaving_ || lost_contacts_.contains(to_int(me_))) return;
     const Error why{ErrorCode::Unreachable,
@@ -370,14 +371,14 @@ class Watch::Impl {
     take_news({WatchMessage::Kind::Abort, me_, kNoRank, lost_contact(me_, reporter, why)}, nullptr);
   }
 
-  /// Since it was asked last. The callback is not for this object's mutex.
+  /// Returns whether a dump was requested since the last call. The callback must not run under this object's mutex.
   bool is_dump_wanted() {
     const std::lock_guard lock(mutex_);
     return std::exchange(is_dump_wanted_, false);
   }
 
-  /// Whether this rank reports to the user: rank 0, and of deaths the next living ones to both sides of the first, since one
-  /// of them may be dying, too.
+  /// Returns whether this rank reports to the user: rank 0, and for deaths also the next living ranks on both sides of
+  /// the first dead one, because one of these may be dying too.
   [[nodiscard]] bool is_reporter(const std::vector<int>& dead) const {
     if (dead.empty()) return me_ == Rank{0};
     const auto next_living = [&](int step) {
@@ -390,7 +391,7 @@ class Watch::Impl {
     return to_int(me_) == next_living(1) || to_int(me_) == next_living(-1);
   }
 
-  /// Whether it is news of the death of a rank that itself reports a lost contact: that rank lives.
+  /// Returns whether the message reports the death of a rank that itself reports a lost contact, and so is alive.
   [[nodiscard]] bool is_denied(const WatchMessage& news) const {
     return news.dead != kNoRank && lost_contacts_.contains(to_int(news.dead));
   }
@@ -404,13 +405,13 @@ class Watch::Impl {
     return dead;
   }
 
-  /// The reason that is reported. A rank that denies a death has given another reason, so there is one.
+  /// Returns the cause to report. If a rank denied its death, it sent another cause, so there always is one.
   [[nodiscard]] const WatchMessage& preferred() const {
     return std::ranges::find_if(heard_, [&](const auto& one) { return !is_denied(one.second); })
         ->second;
   }
 
-  /// Adds what others have lost in the same moment: both neighbours of a host that is cut off report it.
+  /// Adds the contacts that other ranks lost at the same moment: both neighbours of a host that is cut off report it.
   void add_lost_contacts(Rank reported, Error& reason) const {
     for (const auto& [origin, text] : lost_contacts_) {
       if (origin == to_int(reported)) continue;
@@ -420,8 +421,8 @@ class Watch::Impl {
 
   [[nodiscard]] bool is_settling() const { return !heard_.empty() && !reason_; }
 
-  /// In the second half of the settling time, and after it, what this rank notices by itself is a
-  /// consequence: the ranks that settled first may be ending already.
+  /// Returns whether this rank's own observations count. From the middle of the settling time on they are
+  /// consequences: ranks that settled first may already be ending.
   [[nodiscard]] bool takes_own_news() const {
     return heard_.empty() || (!reason_ && !has_passed(settled_at_ - kSettleTime / 2));
   }
@@ -429,9 +430,9 @@ class Watch::Impl {
   void flush_last_messages() {
     const Deadline until = deadline_in(kLastFlush, clock_);
     const std::lock_guard lock(mutex_);
-    for (Link& link : links_) listen_to(link);  // news may have come since the last look
+    for (Link& link : links_) listen_to(link);  // messages may have arrived since the last poll
     for (Link& link : links_) {
-      // A rank that has heard that the job is broken may leave: that is no second failure.
+      // A rank that knows of the failure may leave: that is not a second failure.
       if (!heard_.empty() && !is_leaving_) link.say({.kind = WatchMessage::Kind::Goodbye});
       link.flush();
       while (link.fd && !link.out.empty() && !has_passed(until)) {
@@ -447,17 +448,17 @@ class Watch::Impl {
   Clock& clock_;
   const std::uint64_t job_;
   const Wakeup wake_;
-  const Wakeup settled_;  ///< once the callback has got the reason
+  const Wakeup settled_;  ///< signalled after the callback has received the cause
   const OnAbort on_abort_;
   const OnCall on_call_;
   const OnDump on_dump_;
 
-  mutable std::mutex mutex_;  ///< guards all that follows
+  mutable std::mutex mutex_;  ///< guards all members below
   std::array<Link, 2> links_;
   std::map<std::tuple<int, int>, WatchMessage> heard_;  ///< the preferred first
-  std::map<int, std::string> lost_contacts_;            ///< by the rank that says so
+  std::map<int, std::string> lost_contacts_;            ///< by the reporting rank
   Deadline settled_at_{};
-  std::set<int> present_;  ///< the ranks that have reported that they live
+  std::set<int> present_;  ///< ranks that have reported that they are alive
   Deadline roll_ends_{};
   bool has_answered_ = false;
   std::optional<Error> reason_;
@@ -466,7 +467,8 @@ class Watch::Impl {
   bool is_dump_wanted_ = false;
   bool is_leaving_ = false;
 
-  std::jthread thread_;  // last: ends before what it uses goes
+  std::jthread
+      thread_;  // last member: the thread ends before the members that it uses are destroyed
 };
 
 Result<std::unique_ptr<Watch>> Watch::start(Bootstrap& bootstrap, OnAbort on_abort, OnCall on_call,

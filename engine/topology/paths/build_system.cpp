@@ -29,7 +29,7 @@ class Builder {
     ++host_;
   }
 
-  /// The links that may join vertices of any part of the hosts, one kind for all hosts after the other.
+  /// Adds the links that may connect vertices anywhere in the hosts: one kind after the other, for all hosts.
   void add_cross_links(std::span<const Host> hosts) {
     for (const auto visit :
          {&Builder::add_nvlinks, &Builder::add_c2c, &Builder::add_peer_switches}) {
@@ -77,7 +77,7 @@ class Builder {
         [&](const HostNic& nic) { add_bare_nic(nic, node); });
   }
 
-  /// Network devices without a PCI function share one vertex a host.
+  /// Network devices without a PCI function share one vertex per host.
   void add_bare_nic(const HostNic& nic, NodeRef cpu) {
     auto shared = find(NodeKind::Nic, 0);
     if (!shared) {
@@ -93,7 +93,7 @@ class Builder {
     if (function.gpu) {
       added = add_gpu(function, *function.gpu, id, cpu);
     } else if (function.nic) {
-      // The ports of a card are functions of one device.
+      // The ports of a card are functions of one PCI device.
       const BusId card = id & ~BusId{0xF};
       auto node = find(NodeKind::Nic, card);
       if (!node) added = node = add(NodeKind::Nic, card);
@@ -154,7 +154,7 @@ class Builder {
       const float bandwidth =
           static_cast<float>(link.count) * nvlink_bandwidth(function.gpu->sm, rules_.nvlink);
       if (link.target_class >> 16 == 0x03) {
-        // Each of the two GPUs lists its own direction. One that is not of the job is not there.
+        // Each of the two GPUs lists its own direction. A peer that does not belong to the job is skipped.
         const auto peer = find(system_.silicon, bus_id_or_none(link.target));
         if (peer) connect(system_, *device, *peer, LinkKind::Nvl, bandwidth);
       } else if (link.target_class == 0x068001) {
@@ -166,7 +166,7 @@ class Builder {
     }
   }
 
-  /// All NVSwitches of a domain are one vertex.
+  /// Returns the vertex of the domain's NVSwitches, which are modelled as one.
   NodeRef nvswitch() {
     if (nodes(NodeKind::Nvs).empty()) nodes(NodeKind::Nvs).push_back({.host = 0, .id = 0});
     return {NodeKind::Nvs, 0};
@@ -208,12 +208,13 @@ class Builder {
   const TopologyRules& rules_;
   int host_ = 0;
   int next_rank_;
-  std::map<const HostGpu*, int> ranks_;    ///< of the host at hand
-  std::vector<std::uint64_t> device_ids_;  ///< by PCI vertex
+  std::map<const HostGpu*, int> ranks_;    ///< ranks of the current host's GPUs
+  std::vector<std::uint64_t> device_ids_;  ///< [PCI vertex]
   std::vector<NodeRef> cpu_of_dev_;
 };
 
-/// source  NCCL 2.31.2 graph/topo.cc: an attribute that ncclTopoAddCpu() asks for and does not find is an error
+/// Checks that each CPU has the attributes that NCCL requires.
+/// source  NCCL 2.31.2 graph/topo.cc: ncclTopoAddCpu() fails if an attribute is missing
 Status check_families(std::span<const Host> hosts, const TopologyRules& rules) {
   if (!needs_amd_family(rules)) return {};
   for (const Host& host : hosts) {

@@ -11,26 +11,26 @@ namespace ringside {
 /// source  NCCL 2.30.7 graph/topo.h: LOC_BW
 inline constexpr float kLocalBandwidth = 5000.0F;
 
-/// A host as its ranks see it together: devices without a GPU or NIC of the job below them omitted,
-/// the rest in the order in which the ranks' own views of the host are joined. The views are joined
-/// in rank order; each holds its rank's GPU and all NICs.
+/// Returns a host as its ranks see it together: without devices that have no GPU or NIC of the job below them, and
+/// with the others in the order in which the ranks' views are joined. Views are joined in rank order; each contains
+/// its rank's GPU and all NICs.
 /// source  NCCL 2.30.7 graph/xml.cc: ncclTopoTrimXml, ncclTopoFuseXml
 Host joined_view(const Host& host);
 
-/// Vertices and links of the hosts, without any path.
+/// Makes the vertices and links of the hosts, without paths.
 ///
-/// hosts       joined views, one NVLink domain
-/// first_rank  of the first GPU; the ranks within a host follow the ranks that its GPUs have there
-/// errors      InvalidArgument: an NVLink from one GPU to another that has none back; a CPU without what the release
-///             insists on
+/// hosts       joined views of one NVLink domain
+/// first_rank  rank of the first GPU; the ranks within a host follow those of its description
+/// errors      InvalidArgument: an NVLink between GPUs that only one of them lists; a CPU without an attribute that
+///             the release requires
 /// source      NCCL 2.30.7 graph/topo.cc
 Result<System> build_graph(std::span<const Host> hosts, int first_rank, const TopologyRules& rules);
 
 /// Adds a link or widens an existing one of this kind; a vertex keeps its links widest first.
 void connect(System& system, NodeRef from, NodeRef to, LinkKind kind, float bandwidth);
 
-/// The system without the vertices of one kind that are not kept. Drops all paths.
-/// keep  by index
+/// Returns the system without some vertices of one kind, and without paths.
+/// keep  [index]: whether the vertex stays
 System without(const System& system, NodeKind kind, const std::vector<bool>& keep);
 
 /// Joins the two levels of PCI switches that are in fact one switch.
@@ -39,7 +39,7 @@ System without(const System& system, NodeKind kind, const std::vector<bool>& kee
 void flatten_switches(System& system, std::vector<std::uint64_t> device_ids,
                       const TopologyRules& rules);
 
-/// Links every vertex's way up last, and each link with its other direction.
+/// Moves the link to the parent to the end of each vertex's list, and connects each link with its opposite direction.
 void finish_links(System& system, const TopologyRules& rules);
 
 }  // namespace ringside

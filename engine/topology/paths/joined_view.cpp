@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kNoRankYet = std::numeric_limits<int>::max();
 
-/// By GPU: its place among the host's ranks.
+/// [GPU]: its index among the host's ranks.
 using Order = std::map<const HostGpu*, int>;
 
 Order rank_order(const Host& host) {
@@ -25,11 +25,11 @@ Order rank_order(const Host& host) {
 
 struct Placed {
   HostPci function;
-  int first_seen = kNoRankYet;  ///< the first rank whose view holds it
-  int place = 0;                ///< among its siblings in the file
+  int first_seen = kNoRankYet;  ///< the first rank whose view contains it
+  int place = 0;                ///< index among its siblings in the file
 };
 
-/// The functions that some rank's view holds, in the order in which they join.
+/// Returns the functions that any rank's view contains, in the order in which they are merged.
 std::vector<Placed> placed(const std::vector<HostPci>& functions, const Order& order) {
   std::vector<Placed> kept;
   int place = 0;
@@ -56,7 +56,8 @@ std::vector<Placed> placed(const std::vector<HostPci>& functions, const Order& o
   return kept;
 }
 
-/// Every rank's view holds the NICs right at a CPU, so they keep their place among what rank 0 has.
+/// Every rank's view contains the NICs that are attached directly to a CPU, so they keep their position in rank 0's
+/// view.
 void place_bare_nics(HostCpu& view, const HostCpu& cpu, const std::vector<Placed>& functions) {
   view.nics.clear();
   for (const HostNic& nic : cpu.nics) {

@@ -13,14 +13,15 @@ namespace {
 constexpr int kDefaultMbits = 10000;
 constexpr int kDefaultLanes = 16;
 
-/// source  NCCL 2.31.2 graph/topo.cc: Zen 1 and 2, Zen 3 and 4, Zen 5. Dumps of older releases have the family
-///         without its extension added: 0x8F, 0xAF, 0xBF for 23, 25, 26.
+/// Returns 1 for Zen 1 and 2, 2 for Zen 3 and 4, 3 for Zen 5. Dumps of older releases contain the family without the
+/// extension added: 0x8F, 0xAF, 0xBF for 23, 25, 26.
+/// source  NCCL 2.31.2 graph/topo.cc
 int amd_generation(int family) {
   if (family == 25 || family == 0xAF) return 2;
   return family == 26 || family == 0xBF ? 3 : 1;
 }
 
-/// `model` of the list, which begins with generation 1.
+/// Returns the speed of generation `model`; the list begins with generation 1.
 float of_generation(const std::vector<float>& speeds, int model) {
   const int known = static_cast<int>(speeds.size());
   return speeds[static_cast<std::size_t>(std::clamp(model, 1, known) - 1)];
@@ -62,7 +63,7 @@ CpuInfo cpu_info(const HostCpu& cpu, const TopologyRules& rules) {
     if (cpu.family == 7 && cpu.model == 0x5B) info.model = 1;
   }
   if (cpu.vendor == "GenuineIntel") {
-    // Broadwell and before, Skylake, Sapphire Rapids, Emerald Rapids and later.
+    // Three groups of models: up to Broadwell; Skylake; from Sapphire Rapids and Emerald Rapids on.
     info.vendor = CpuVendor::Intel;
     info.model = 1;
     if (cpu.family == 6 && cpu.model >= 0x55) info.model = 2;

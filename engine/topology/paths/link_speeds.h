@@ -7,16 +7,16 @@
 
 namespace ringside {
 
-// What the links of a host carry, and what decides it; nvlink_bandwidth() is in system.h.
+// The rates of a host's links; nvlink_bandwidth() is in system.h.
 // unit    GB/s of one direction, in single precision
 // source  NCCL 2.30.7 graph/topo.h, graph/topo.cc
 
 /// Returns whether the release needs the family of AMD CPUs to compute the bandwidth between sockets.
 bool needs_amd_family(const TopologyRules& rules);
 
-/// Kind of CPU; `model` counts generations: Intel 1 Broadwell and before, 2 Skylake, 3 Sapphire
-/// Rapids, 4 Emerald Rapids and later; AMD 1 Zen 1 and 2, 2 Zen 3 and 4, 3 Zen 5, where the
-/// release distinguishes them; Zhaoxin 1 Yongfeng.
+/// Returns the kind of CPU. `model` counts generations: Intel 1 up to Broadwell, 2 Skylake, 3 Sapphire Rapids, 4 from
+/// Emerald Rapids on; AMD 1 Zen 1 and 2, 2 Zen 3 and 4, 3 Zen 5, if the release distinguishes them; Zhaoxin 1
+/// Yongfeng.
 CpuInfo cpu_info(const HostCpu& cpu, const TopologyRules& rules = {});
 
 /// Returns the bandwidth between two CPUs of a host, GB/s.
@@ -33,7 +33,7 @@ float c2c_bandwidth(const HostC2c& c2c);
 /// Returns whether the function is a ConnectX-8, by its PCI vendor and device.
 bool is_connectx8(const HostPci& function);
 
-/// Vendor, device, subsystem vendor and subsystem device, 16 bits each.
+/// Returns vendor, device, subsystem vendor and subsystem device, 16 bits each.
 std::uint64_t device_id(const HostPci& function);
 
 }  // namespace ringside

@@ -26,14 +26,14 @@ class Adjuster {
   }
 
  private:
-  /// The type of two paths joined end to end.
+  /// Returns the type of two paths joined end to end.
   [[nodiscard]] PathType joined_type(PathType a, PathType b) const {
     const auto [near, far] = std::minmax(a, b);
     const bool is_p2c = near == PathType::C2c && far == PathType::Phb;
     return is_p2c && parameters_.rules.p2c_nets != P2cNets::None ? PathType::P2c : far;
   }
 
-  /// Sends what goes from one vertex to another by way of a third.
+  /// Routes the traffic from one vertex to another through a third.
   void divert(NodeRef from, NodeRef via, NodeRef to) {
     const Path& first = system_.path(from, via);
     const Path& second = system_.path(via, to);
@@ -69,8 +69,8 @@ class Adjuster {
     return most;
   }
 
-  /// A NIC at the CPU that a GPU reaches chip to chip is nearer than the CPU in between says, where
-  /// neither has a wider way to another one.
+  /// A NIC at a CPU that a GPU reaches by C2C counts as nearer than a path through the CPU, if neither has a wider
+  /// path to another device.
   void name_c2c_nets() {
     if (parameters_.rules.p2c_nets == P2cNets::None) return;
     std::vector<float> most_of_net;
@@ -97,12 +97,12 @@ class Adjuster {
   }
 
   void adjust_net(int net) {
-    // The GPU that the NIC serves depends on paths that change here.
+    // The GPU closest to the NIC depends on paths that change in this loop.
     int relay = local_gpu(system_, net, parameters_);
     for (int gpu = 0; gpu < gpus_; ++gpu) {
       bool is_changed = false;
       if (!parameters_.pxn_disable && relay >= 0 && relay != gpu && is_worth_pxn(gpu, relay, net)) {
-        // Only on the way out: what comes in is received by the GPU next to the NIC anyway.
+        // Only for outgoing traffic: incoming traffic is received by the GPU next to the NIC anyway.
         divert(gpu_ref(gpu), gpu_ref(relay), net_ref(net));
         is_changed = true;
       }

@@ -10,13 +10,13 @@
 namespace ringside {
 namespace {
 
-// Breadth first from each base, by whole layers. A path is kept from every vertex toward the base,
-// so relaxing the link a -> b gives b the reverse of that link, then a's path.
+// Searches breadth first from each base, layer by layer. Paths are stored from every vertex towards the base, so
+// relaxing the link a -> b gives b the reverse of that link, followed by a's path.
 
-/// What each link adds to the type of a path that grows over it.
+/// Returns the path type that results from adding each link to a path.
 PathType hop_type(const Link& link) {
   const bool touches_cpu = link.from.kind == NodeKind::Cpu || link.to.kind == NodeKind::Cpu;
-  if (link.kind == LinkKind::Net) return PathType::Loc;  // only the way to the NIC counts
+  if (link.kind == LinkKind::Net) return PathType::Loc;  // only the path to the NIC counts
   if (link.from.kind == NodeKind::Pci && link.to.kind == NodeKind::Pci) return PathType::Pxb;
   if (link.kind == LinkKind::Pci && touches_cpu) return PathType::Phb;
   return static_cast<PathType>(link.kind);
@@ -56,18 +56,18 @@ class PathFinder {
   }
 
  private:
-  /// Traffic does not pass through the silicon of another GPU, but for one NVLink more (NVB).
+  /// Traffic does not pass through the silicon of another GPU, except for one additional NVLink (NVB).
   [[nodiscard]] bool may_pass(NodeRef base, NodeRef node, const Link& link) const {
     if (node.kind != system_.silicon || node == base) return true;
     const int hops = system_.path(node, base).hops();
     const bool is_from_gpu = base.kind == NodeKind::Gpu && system_.silicon != NodeKind::Gpu;
-    if (is_from_gpu && hops == 1) return true;  // its own
+    if (is_from_gpu && hops == 1) return true;  // its own silicon
     if (link.to.kind == NodeKind::Gpu && system_.silicon != NodeKind::Gpu) return true;
     return !parameters_.nvb_disable && link.kind == LinkKind::Nvl &&
            link.to.kind == system_.silicon && hops <= (is_from_gpu ? 2 : 1);
   }
 
-  /// returns  whether the far end of the link has a better path now
+  /// returns  whether the path to the far end of the link has improved
   Result<bool> relax(NodeRef base, NodeRef node, const Link& link) {
     const Path& near = system_.path(node, base);
     Path& far = path_of(system_, link.to, base);

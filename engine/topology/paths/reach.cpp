@@ -23,7 +23,7 @@ PathType p2p_level(const System& system, const TopologyParameters& parameters) {
   return is_amd && system.count(system.silicon) <= 2 ? PathType::Sys : PathType::Pxb;
 }
 
-/// The most bandwidth from a GPU to any NIC that is near enough.
+/// Returns the highest bandwidth from a GPU to any NIC that is near enough.
 float near_net_bandwidth(const System& system, int gpu) {
   float most = 0;
   for (int net = 0; net < system.count(NodeKind::Net); ++net) {
@@ -42,7 +42,7 @@ bool has_nvlink_peer(const System& system, int gpu) {
   return false;
 }
 
-/// The GPU that relays a PXN path; the first on the way.
+/// Returns the GPU that relays a PXN path: the first one on the path.
 int relay_of(const System& system, const Path& path) {
   for (const LinkId id : path.links) {
     const NodeRef to = system.link(id).to;
@@ -51,7 +51,7 @@ int relay_of(const System& system, const Path& path) {
   return -1;
 }
 
-/// The lowest log2(`size`) bits of `value` in reverse order.
+/// Returns the lowest log2(`size`) bits of `value` in reverse order.
 int mirrored(int value, int size) {
   int mirror = 0;
   for (int bit = 1, image = size >> 1; bit < size; bit <<= 1, image >>= 1) {
@@ -60,7 +60,7 @@ int mirrored(int value, int size) {
   return mirror;
 }
 
-/// The NICs near a GPU, and how its channels go round them.
+/// The NICs near a GPU, and how its channels alternate among them.
 struct NetChoice {
   std::vector<int> nets;
   int first = 0;
@@ -70,7 +70,7 @@ struct NetChoice {
   }
 };
 
-/// A GPU's number within the node, or among the GPUs that share its NICs.
+/// Returns a GPU's index within the node, or among the GPUs that share its NICs.
 bool counts_by_local_gpus(const System& system, int gpu, const std::vector<int>& nets,
                           const TopologyParameters& parameters) {
   const NicByLocalGpus rule = parameters.rules.nic_by_local_gpus;
@@ -126,8 +126,8 @@ bool may_gdr(const System& system, const TopologyParameters& parameters, int gpu
   if (info.mlopart >= 0 && !parameters.gdr_mlopart) return false;
   if (is_read) {
     if (parameters.gdr_read == false) return false;
-    // Before cc 80, reading is worth it only where the job's traffic would otherwise stay on NVLink
-    // or where there is one GPU alone.
+    // Before compute capability 80, reading by GDR helps only if the job's traffic would otherwise stay on NVLink, or
+    // if there is one GPU.
     if (!parameters.gdr_read && (info.sm < 80 || parameters.rules.gdr_read_needs_nvlink) &&
         system.count(NodeKind::Gpu) > 1 && !has_nvlink_peer(system, gpu)) {
       return false;

@@ -12,7 +12,7 @@
 namespace ringside {
 namespace {
 
-/// By GPU: the lowest GPU that it belongs together with.
+/// [GPU]: the lowest GPU of its group.
 /// source  NCCL 2.30.7 graph/paths.cc: ncclTopoTrimSystem
 std::vector<int> gpu_groups(const System& system) {
   const int count = system.count(NodeKind::Gpu);
@@ -69,7 +69,7 @@ Status check(std::span<const Host* const> hosts) {
                fmt::format("a domain holds 1 to {} GPUs", kMaxGpusPerHost)};
 }
 
-/// The part of a system that one group of GPUs sees.
+/// Returns the part of a system that one group of GPUs sees.
 Result<System> part_of(const System& whole, const std::vector<int>& groups, int group,
                        const TopologyParameters& parameters) {
   std::vector<bool> keep;
@@ -81,7 +81,7 @@ Result<System> part_of(const System& whole, const std::vector<int>& groups, int 
   return part;
 }
 
-/// A node that is the whole job has no use for its NICs.
+/// Removes the NICs if the node is the whole job and so does not need them.
 /// source  NCCL 2.18 .. 2.28.3 graph/paths.cc: ncclTopoTrimSystem
 Status drop_nets(System& system, const TopologyParameters& parameters) {
   const auto nets = static_cast<std::size_t>(system.count(NodeKind::Net));
@@ -154,7 +154,7 @@ const char* to_string(LinkKind kind) {
 
 Result<std::vector<System>> make_systems(const SystemRequest& request,
                                          const TopologyParameters& parameters) {
-  // NVLink across hosts is off where the environment says so, or where it allows no P2P at all.
+  // NVLink across hosts is off if the environment disables it, or disables all P2P.
   const bool is_joined = parameters.mnnvl_enable == 1 ||
                          (parameters.mnnvl_enable != 0 && parameters.p2p_level != PathType::Loc);
   const std::size_t together = is_joined ? request.hosts.size() : 1;

@@ -14,7 +14,7 @@
 
 namespace ringside {
 
-/// Kinds of vertices of the system graph. A rank is a Gpu; the links of the silicon belong to its Dev.
+/// Kinds of vertices of the system graph. A rank is a Gpu; the links of its silicon belong to the Dev.
 enum class NodeKind : std::uint8_t { Gpu, Pci, Nvs, Cpu, Nic, Net, Dev };
 inline constexpr int kNodeKinds = 7;
 
@@ -38,12 +38,12 @@ inline NodeRef net_ref(int index) { return {NodeKind::Net, index}; }
 using LinkId = std::int32_t;
 
 /// One direction of a link.
-/// unit  GB/s = 1e9 bytes/s in single precision, as NCCL computes: choices on the edge depend on it
+/// unit  GB/s = 1e9 bytes/s in single precision, as in NCCL: close choices depend on it
 struct Link {
   LinkKind kind = LinkKind::Loc;
   NodeRef from, to;
   float bandwidth = 0;
-  LinkId reverse = -1;  ///< the same link the other way; -1 where it has none
+  LinkId reverse = -1;  ///< the opposite direction of the link; -1: none
 };
 
 struct Path {
@@ -66,7 +66,7 @@ struct GpuInfo {
   bool gdr = false;
   std::string bus_id = {};
   int device = 0;    ///< index of its silicon
-  int mlopart = -1;  ///< which partition of its silicon; -1: all of it
+  int mlopart = -1;  ///< number of the partition of its silicon; -1: the whole silicon
 };
 struct NetInfo {
   int dev = 0;
@@ -77,7 +77,7 @@ struct NetInfo {
   bool gdr = false, coll = false;
   int rail = -1, plane = -1;
   bool is_connectx8 = false;
-  int local_gpu = -1;  ///< the GPU it serves (index); -1: none
+  int local_gpu = -1;  ///< index of the GPU that it serves; -1: none
   std::string name = {};
   std::string link = {};  ///< HostNet::link
 };
@@ -92,10 +92,10 @@ struct DevInfo {
   std::string bus_id = {};
 };
 
-/// One node of a job as each of its ranks sees it: a host, an NVLink domain of several, or the part
-/// of a host whose GPUs reach each other. Vertices, links, and the path between any two that matter.
+/// One node of a job as its ranks see it: a host, an NVLink domain of several hosts, or the part of a host whose GPUs
+/// reach each other. It contains vertices, links, and the paths between vertices.
 ///
-/// Ownership  a value: copies are independent; the search keeps what is left of each link elsewhere
+/// Ownership  a value: copies are independent; a search stores remaining bandwidth separately
 struct System {
   std::array<std::vector<SystemNode>, kNodeKinds> nodes;  ///< [kind][index]
   std::vector<Link> links;
@@ -103,14 +103,15 @@ struct System {
   std::vector<NetInfo> nets;
   std::vector<CpuInfo> cpus;
   std::vector<DevInfo> devs;
-  NodeKind silicon = NodeKind::Dev;  ///< what links and `devs` belong to; Gpu before 2.30
+  /// Kind of vertex that links and `devs` belong to; Gpu before 2.30
+  NodeKind silicon = NodeKind::Dev;
   int nhosts = 1;
   bool is_inter = false;  ///< the job has ranks elsewhere
   float max_bandwidth = 0,
         total_bandwidth = 0;  ///< GB/s; source  NCCL 2.30.7 graph/search.cc: ncclTopoSearchInit
 
-  /// [from kind][to kind][from index x count(to) + to index]; a Path of type Dis where there is none.
-  /// Kept from every vertex to every Gpu, Net, Nvs, Cpu and Dev.
+  /// [from kind][to kind][from index x count(to) + to index]; the type is Dis if there is no path. Stored from every
+  /// vertex to every Gpu, Net, Nvs, Cpu and Dev.
   std::array<std::array<std::vector<Path>, kNodeKinds>, kNodeKinds> paths;
 
   [[nodiscard]] int count(NodeKind kind) const {
@@ -132,15 +133,14 @@ struct System {
 /// The hosts of one NVLink domain, or one host alone.
 struct SystemRequest {
   std::span<const Host* const> hosts;  ///< one; several: joined by NVLink (MNNVL), in rank order
-  int first_rank = 0;                  ///< of these GPUs in the job
-  int nranks = 0;                      ///< of the whole job
+  int first_rank = 0;                  ///< rank of the first of these GPUs in the job
+  int nranks = 0;                      ///< number of ranks of the whole job
 };
 
-/// The nodes that these hosts make: one, or as many as there are groups of GPUs that reach each
-/// other by P2P or shared memory. In the order of their lowest rank. Each keeps all NICs.
+/// Returns the nodes of these hosts: one, or one per group of GPUs that reach each other by P2P or shared memory. They
+/// are ordered by their lowest rank. Each contains all NICs.
 ///
-/// errors  InvalidArgument: a host that cannot take part (no GPU; GPUs beyond kMaxGpusPerHost in a
-///         domain)
+/// errors  InvalidArgument: a host that cannot take part (no GPU; more than kMaxGpusPerHost GPUs in a domain)
 Result<std::vector<System>> make_systems(const SystemRequest& request,
                                          const TopologyParameters& parameters);
 
@@ -153,7 +153,7 @@ std::vector<int> local_nodes(const System& system, NodeRef from, NodeKind to);
 /// source  NCCL: ncclTopoGetLocalNet
 int local_net(const System& system, int gpu, int channel, const TopologyParameters& parameters);
 
-/// NVLink bandwidth of one link for a compute capability, GB/s.  source  NCCL: ncclTopoNVLinkBw
+/// Returns the bandwidth of one NVLink for a compute capability, GB/s.  source  NCCL: ncclTopoNVLinkBw
 float nvlink_bandwidth(int sm, const NvLinkSpeeds& speeds = {});
 
 }  // namespace ringside

@@ -10,7 +10,7 @@ std::vector<LinkId>& links_of(System& system, NodeRef ref) {
       .links;
 }
 
-/// The generation of a Broadcom PEX switch that shows up as switches behind a switch; 0: another.
+/// Returns the generation of a Broadcom PEX switch that appears as switches behind a switch; 0: another device.
 /// level  1 for the switches behind
 /// source NCCL 2.30.7 graph/topo.cc
 int pex_generation(std::uint64_t device_id, std::uint64_t level, const TopologyRules& rules) {
@@ -20,7 +20,7 @@ int pex_generation(std::uint64_t device_id, std::uint64_t level, const TopologyR
   return 0;
 }
 
-/// Puts the way up last in the PCI tree below a vertex.
+/// Moves the link to the parent to the end of each list, in the PCI tree below a vertex.
 void sort_below(System& system, NodeRef node, NodeRef up) {
   std::vector<LinkId>& links = links_of(system, node);
   if (node != up) {
@@ -67,7 +67,7 @@ System without(const System& system, NodeKind kind, const std::vector<bool>& kee
     return ref.index >= 0;
   };
 
-  // A link that loses an end goes; the others keep their order.
+  // A link that loses an end is removed; the other links keep their order.
   std::vector<LinkId> link_moved(system.links.size(), -1);
   rest.links.clear();
   for (std::size_t i = 0; i < system.links.size(); ++i) {
@@ -142,7 +142,7 @@ void flatten_switches(System& system, std::vector<std::uint64_t> device_ids,
       keep[static_cast<std::size_t>(sub.index)] = false;
     }
     links_of(system, top) = rest;
-    device_ids[s] |= 0xFFFF;  // so that it joins with no other
+    device_ids[s] |= 0xFFFF;  // so that it matches no other switch
   }
   if (std::find(keep.begin(), keep.end(), false) == keep.end()) return;
   for (std::size_t s = 0; s < count; ++s) {

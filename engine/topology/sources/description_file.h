@@ -8,12 +8,11 @@
 
 namespace ringside {
 
-/// The size limit of descriptions of hosts, clusters or jobs: a larger file is not meant as one.
+/// The size limit of descriptions of hosts, clusters or jobs: a larger file is certainly of another kind.
 inline constexpr Bytes kMostDescription{std::uint64_t{16} << 20};
 
-/// The text of a file with a description, without the byte order mark of some editors. A pipe is
-/// read like a file; an endless one is refused at the limit.
-/// errors  NotFound: no such file.  InvalidArgument: a folder, or more than `most`.  System: it cannot be read
+/// Reads a description file, without the byte order mark of some editors. A pipe is read like a file, up to the limit.
+/// errors  NotFound: no such file.  InvalidArgument: a folder, or larger than `most`.  System: it cannot be read
 Result<std::string> read_description(const std::string& path, Bytes most = kMostDescription);
 
 }  // namespace ringside

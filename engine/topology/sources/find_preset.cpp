@@ -6,7 +6,7 @@
 namespace ringside {
 namespace {
 
-/// The parts of a name between its hyphens.
+/// Returns the parts of a name, separated by hyphens.
 std::vector<std::string_view> parts_of(std::string_view name) {
   std::vector<std::string_view> parts;
   for (std::size_t from = 0; from <= name.size();) {

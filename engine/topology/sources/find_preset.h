@@ -6,7 +6,7 @@
 
 namespace ringside {
 
-/// A preset by its name, or by a part of it between hyphens that no other preset has: gb200 is gb200-nvl72.
+/// Finds a preset by its name, or by a part between hyphens that no other preset has: gb200 is gb200-nvl72.
 /// returns  null: there is none, or several have that part
 const Preset* find_preset(std::string_view word);
 

@@ -17,7 +17,7 @@ namespace {
 struct Generation {
   std::string_view name, speed;
 };
-/// source  the words that NCCL finds in /sys/bus/pci/devices/*/max_link_speed
+/// source  the texts that NCCL reads from /sys/bus/pci/devices/*/max_link_speed
 constexpr std::array<Generation, 6> kGenerations{{{"gen1", "2.5 GT/s PCIe"},
                                                   {"gen2", "5.0 GT/s PCIe"},
                                                   {"gen3", "8.0 GT/s PCIe"},
@@ -25,7 +25,7 @@ constexpr std::array<Generation, 6> kGenerations{{{"gen1", "2.5 GT/s PCIe"},
                                                   {"gen5", "32.0 GT/s PCIe"},
                                                   {"gen6", "64.0 GT/s PCIe"}}};
 
-/// `gen5 x16`
+/// Reads `gen5 x16`.
 Status read_link(const YamlMapping& kind, HostPci& pci) {
   if (!kind.has("pcie")) return {};
   RINGSIDE_TRY(const std::string text, kind.word("pcie", "gen5 x16"));
@@ -50,7 +50,7 @@ bool is_hex4(std::string_view text) {
   return text.size() == 4 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-/// `10de:2330` into "0x10de" and "0x2330".
+/// Splits `10de:2330` into "0x10de" and "0x2330".
 Status read_id(const YamlMapping& kind, const char* key, std::string& vendor, std::string& device) {
   if (!kind.has(key)) return {};
   RINGSIDE_TRY(const std::string text, kind.word(key, "10de:2330"));
@@ -103,12 +103,13 @@ Status read_nvswitches(const YamlMapping& kind, HostGpu& gpu) {
   return {};
 }
 
-/// The compute capability: given, or that of the PCI id.
+/// Returns the compute capability: the one in the file, or that of the PCI id.
 Result<int> read_capability(const YamlMapping& kind, const HostPci& pci) {
-  constexpr int kOfAmd = 90;  // AMD's have none; the choices are those of NCCL for a GPU of 2022
+  // AMD GPUs have none; with this value NCCL's choices are those for a GPU of 2022.
+  constexpr int kOfAmd = 90;
   if (!kind.has("sm") && pci.vendor == "0x1002") return kOfAmd;
   if (kind.has("sm") || pci.vendor != "0x10de") return kind.whole("sm", 10, 999, "90");
-  std::uint16_t id = 0;  // "0x2330", which read_id() made
+  std::uint16_t id = 0;  // from a text such as "0x2330", which read_id() made
   std::from_chars(pci.device.data() + 2, pci.device.data() + pci.device.size(), id, 16);
   const auto model = gpu_model(id);
   if (model) return model->sm;
@@ -138,18 +139,18 @@ Result<HostKind> read_gpu(const YamlMapping& kind) {
   return made;
 }
 
-/// What a NIC speaks, and how its devices are called unless the file says so.
+/// The link layer of a NIC, and the default name of its devices.
 struct NicLink {
   std::string_view name, device;
   bool is_ethernet;
 };
-/// source  names that the drivers give: mlx5, the persistent names of RoCE devices, EFA, Linux's network interfaces
+/// source  names that drivers give: mlx5, the persistent names of RoCE devices, EFA, Linux's network interfaces
 constexpr std::array<NicLink, 4> kNicLinks{{{"ib", "mlx5_", false},
                                             {"roce", "rocep", true},
                                             {"efa", "rdmap", true},
                                             {"tcp", "eth", true}}};
 
-/// returns  null: the key is not there
+/// returns  null: the key is missing
 Result<const NicLink*> read_nic_link(const YamlMapping& kind) {
   if (!kind.has("link")) return nullptr;
   RINGSIDE_TRY(const std::string text, kind.word("link", "roce"));

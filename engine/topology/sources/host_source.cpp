@@ -19,7 +19,7 @@ void drop_through(std::string_view& text, std::string_view end) {
   text.remove_prefix(at == std::string_view::npos ? text.size() : at + end.size());
 }
 
-/// NCCL decides by the compute capability: a GPU without one would lead everything astray.
+/// NCCL decides by the compute capability, so every result would be wrong for a GPU without one.
 Status check_models(const FoundMachine& machine, const std::string& where) {
   const auto unknown =
       std::find_if(machine.gpus.begin(), machine.gpus.end(),
@@ -62,7 +62,7 @@ std::string_view xml_root_name(std::string_view text) {
     } else if (text.starts_with("<!--")) {
       drop_through(text, "-->");
     } else if (text.starts_with("<!")) {
-      // A document type may hold declarations, each with an end of its own.
+      // A document type may contain declarations, each with its own end mark.
       if (text.find('[') < text.find('>')) drop_through(text, "]");
       drop_through(text, ">");
     } else {

@@ -19,19 +19,19 @@
 namespace ringside {
 namespace {
 
-/// With YAML aliases a short text can expand to a tree without end; a real host has some hundred devices.
+/// With YAML aliases a short text can expand to an endless tree; a real host has some hundred devices.
 constexpr int kMaxDevices = 1024;
 constexpr int kMaxDepth = 16;
 constexpr int kMaxNumber = 1023;
 
-/// A leaf or the head of a list: `KIND [NUMBER] [BUS ID]`.
+/// A device, or the first entry of a list of devices: `KIND [NUMBER] [BUS ID]`.
 struct DeviceWords {
   const HostKind* kind = nullptr;
-  int number = -1;     ///< NVML index or network device
-  std::string bus_id;  ///< empty: none given
+  int number = -1;     ///< NVML index or network device number; -1: not given
+  std::string bus_id;  ///< empty: not given
 };
 
-/// Builds the CPUs and what hangs below them, device by device in the order of the file.
+/// Builds the CPUs and the devices below them, device by device in the order of the file.
 class TreeReader {
  public:
   TreeReader(const YamlMapping& root, const HostKinds& kinds, const HostCpu& cpu)
@@ -160,7 +160,7 @@ class TreeReader {
     }
     if (words.kind->what == HostKind::What::Nic) {
       pci.nic = HostNic{};
-      // Cards of several ports: card 1 has the devices 2 and 3.
+      // With two ports per card, card 1 has the devices 2 and 3.
       for (int port = 0; port < words.kind->ports; ++port) {
         const int number = words.number * words.kind->ports + port;
         if (!nets_.insert(number).second) {
@@ -215,7 +215,7 @@ void collect_gpus(HostPci& pci, std::map<int, HostPci*>& gpus) {
   for (HostPci& child : pci.children) collect_gpus(child, gpus);
 }
 
-/// `nvlinks: [0-1 x4]`: between two GPUs; each lists its peers by number.
+/// Reads `nvlinks: [0-1 x4]`, links between two GPUs; each GPU lists its peers by number.
 Status read_nvlinks(const YamlMapping& root, std::map<int, HostPci*>& gpus) {
   if (!root.has("nvlinks")) return {};
   RINGSIDE_TRY(const YAML::Node list, root.find("nvlinks", "[0-1 x4]"));
@@ -248,7 +248,7 @@ Status read_nvlinks(const YamlMapping& root, std::map<int, HostPci*>& gpus) {
   return {};
 }
 
-/// `like: dgx-h100`: the host of that preset, with other NICs where `nics` describes them.
+/// Reads `like: dgx-h100`: the host of that preset, with the NICs of `nics` if that key exists.
 Result<DescribedHost> read_host_like(const YamlMapping& root) {
   constexpr std::string_view kKeys[] = {"ringside", "name", "like", "nics", "hosts_per_domain"};
   RINGSIDE_TRY(check_yaml_document(root, "host/1", "a host", kKeys));
@@ -278,7 +278,7 @@ Result<DescribedHost> read_host_like(const YamlMapping& root) {
     kind.pci.link_width = 16;
   }
   if (!nics.has("gdr")) kind.net.gdr = kind.net.link != "tcp";
-  if (!nics.has("connections")) kind.net.max_connections = 131072;  // as the presets' NICs
+  if (!nics.has("connections")) kind.net.max_connections = 131072;  // default of the presets' NICs
   replace_nets(described.host, kind.pci, kind.net, count);
   return described;
 }

@@ -7,16 +7,15 @@
 
 namespace ringside {
 
-/// A host as our own YAML describes it (grammar: docs/reference/hosts.md), written out in full.
+/// A host from a host YAML (grammar: docs/reference/hosts.md), fully expanded.
 struct DescribedHost {
   Host host;
-  int hosts_per_domain = 1;  ///< so many of them are one NVLink domain
+  int hosts_per_domain = 1;  ///< number of such hosts that form one NVLink domain
 };
 
-/// `where` opens each message.
-/// errors  Corrupt: not YAML, another version, an unknown, missing or repeated key, a kind that is
-///         not declared, a value out of range, a bus id or device number twice; as `where:line: what`,
-///         with the fix
+/// Parses a host YAML. `where` starts each message.
+/// errors  Corrupt: not YAML, another version, an unknown, missing or repeated key, a kind that is not declared, a
+///         value out of range, a bus id or device number twice; as `where:line: what`, with the fix
 Result<DescribedHost> parse_host_yaml(const std::string& text, const std::string& where);
 
 }  // namespace ringside

@@ -24,14 +24,15 @@ using PciAttributes = hwloc_obj_attr_u::hwloc_pcidev_attr_s;
 
 using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
 
-/// A loaded topology with all its I/O devices; `source` says where from.
+/// Loads a topology with all its I/O devices; `source` selects what to load.
 Result<Topology> load(const std::function<int(hwloc_topology_t)>& source, const Error& refused) {
   hwloc_topology_t made = nullptr;
   if (hwloc_topology_init(&made) != 0) {
     return Error{ErrorCode::System, "hwloc cannot start", "check the installation of libhwloc"};
   }
   Topology topology{made, &hwloc_topology_destroy};
-  // They would start drivers to list what is a PCI function anyway; one that is not there is refused.
+  // These components would start drivers to list devices that are already listed as PCI functions. Setting a component
+  // that does not exist fails.
   for (const char* const component : {"opencl", "gl", "cuda", "rsmi", "levelzero"}) {
     hwloc_topology_set_components(made, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, component);
   }
@@ -50,11 +51,12 @@ int number_of(const std::string& text) {
   return number && *number >= 0 && *number < 65536 ? static_cast<int>(*number) : -1;
 }
 
-/// The family as NCCL adds it up from the two parts that the processor gives: 15 and what goes beyond,
-/// shifted. source  NCCL 2.30.7 graph/xml.cc
+/// Returns the family as NCCL adds it up from the two parts that the processor reports: 15, and the extension,
+/// shifted.
+/// source  NCCL 2.30.7 graph/xml.cc
 int nccl_family(int family) { return family > 15 ? 15 + ((family - 15) << 4) : family; }
 
-/// As /sys prints it: groups of eight digits, the highest first.
+/// Returns the format of /sys: groups of eight digits, the highest first.
 std::string affinity_of(hwloc_const_bitmap_t cpus) {
   std::string text;
   const int last = std::max(hwloc_bitmap_last(cpus), 0);
@@ -75,7 +77,7 @@ std::vector<HostCpu> find_cpus(hwloc_topology_t topology) {
     type.family = nccl_family(number_of(info_of(package, "CPUFamilyNumber")));
     type.model = number_of(info_of(package, "CPUModelNumber"));
   }
-  // Only x86 has a description without these words; hwloc's synthetic ones have none at all.
+  // Only x86 topologies lack these keys; hwloc's synthetic topologies have none of them at all.
   if (type.arch.empty()) type.arch = "x86_64";
 
   std::vector<HostCpu> cpus;
@@ -91,7 +93,7 @@ std::vector<HostCpu> find_cpus(hwloc_topology_t topology) {
 
 struct Lane {
   const char* speed;
-  double gbytes;  ///< of one lane, as hwloc computes it
+  double gbytes;  ///< rate of one lane, as hwloc computes it
 };
 constexpr std::array<Lane, 6> kLanes{{{"64.0 GT/s PCIe", 8.0 * 8 * 128 / 130 / 8},
                                       {"32.0 GT/s PCIe", 8.0 * 4 * 128 / 130 / 8},
@@ -100,8 +102,8 @@ constexpr std::array<Lane, 6> kLanes{{{"64.0 GT/s PCIe", 8.0 * 8 * 128 / 130 / 8
                                       {"5.0 GT/s PCIe", 0.5},
                                       {"2.5 GT/s PCIe", 0.25}}};
 
-/// hwloc keeps speed x lanes. Of the pairs that give this rate the widest is taken: NCCL, too, looks at
-/// the product only. A rate of hwloc's without its coding counts as one with it (within 2 %).
+/// hwloc stores only speed x lanes. Sets the widest of the pairs that give this rate, because NCCL also uses only the
+/// product. hwloc's rate without encoding overhead is treated like one with it (within 2 %).
 void set_link(HostPci& function, double rate) {
   for (const int width : {16, 8, 4, 2, 1, 32}) {
     for (const Lane& lane : kLanes) {
@@ -132,7 +134,7 @@ bool is_pci_bridge(hwloc_obj_t object) {
          object->attr->bridge.upstream_type == HWLOC_OBJ_BRIDGE_PCI;
 }
 
-/// The bus of a PCI function or bridge; -1 for anything else.
+/// Returns the bus number of a PCI function or bridge; -1 for other objects.
 int bus_of(hwloc_obj_t object) {
   if (object->type == HWLOC_OBJ_PCI_DEVICE) return object->attr->pcidev.bus;
   return is_pci_bridge(object) ? object->attr->bridge.upstream.pci.bus : -1;
@@ -147,7 +149,7 @@ bool spans_buses(hwloc_obj_t bridge) {
   return buses.size() > 1;
 }
 
-/// An interface that leads nowhere else.
+/// Returns whether the interface is virtual, and leads to no other host.
 bool is_virtual(const std::string& name) {
   constexpr std::array<std::string_view, 7> kPrefixes{"lo",  "docker", "veth", "virbr",
                                                       "br-", "ifb",    "dummy"};
@@ -168,7 +170,7 @@ class Finder {
       if (is_display && attributes.vendor_id == kNvidia) add_gpu(pci);
     }
     find_nics(HWLOC_OBJ_OSDEV_OPENFABRICS);
-    // NCCL turns to sockets only where there is no RDMA device.
+    // NCCL uses sockets only if there is no RDMA device.
     if (machine_.nics.empty()) find_nics(HWLOC_OBJ_OSDEV_NETWORK);
     if (machine_.nics.empty() && files_ != nullptr) find_interfaces();
     std::stable_sort(
@@ -179,7 +181,7 @@ class Finder {
   }
 
  private:
-  /// mlx5_2 comes before mlx5_10, as the driver counted them.
+  /// Sorts mlx5_2 before mlx5_10, as the driver counted them.
   static std::pair<std::size_t, std::string> name_key(const FoundDevice& nic) {
     const std::string& name = nic.function.nic->nets.front().name;
     return {name.size(), name};
@@ -212,7 +214,7 @@ class Finder {
     gpu_objects_.push_back(pci);
   }
 
-  /// The ports that are up; each is a network device of NCCL's.
+  /// Returns the active ports; each is one of NCCL's network devices.
   std::vector<HostNet> nets_of(hwloc_obj_t device, hwloc_obj_osdev_type_t type) const {
     const std::string name = device->name == nullptr ? "" : device->name;
     std::vector<HostNet> nets;
@@ -265,7 +267,7 @@ class Finder {
     }
   }
 
-  /// hwloc omits what has no PCI function, as the NICs of some virtual machines.
+  /// hwloc omits devices without a PCI function, such as the NICs of some virtual machines.
   void find_interfaces() {
     for (const std::string& name : files_->interfaces()) {
       auto net = is_virtual(name) ? std::nullopt : files_->interface(name);
@@ -276,14 +278,14 @@ class Finder {
     }
   }
 
-  /// The meaning of a row or column of the matrix: a device's function, or what is at its other end.
+  /// Returns the object of a row or column of the matrix: a device's PCI function, or the device at the other end.
   static hwloc_obj_t function_below(hwloc_obj_t object) {
     return object->type == HWLOC_OBJ_OS_DEVICE ? object->parent : object;
   }
 
   HostNvLink link_to(hwloc_obj_t target) const {
     if (target->type != HWLOC_OBJ_PCI_DEVICE) {
-      return {.target = "ffff:ff:ff.0", .target_class = 0x068001};  // the bridge of a POWER CPU
+      return {.target = "ffff:ff:ff.0", .target_class = 0x068001};  // bridge of a POWER CPU
     }
     const HostPci function = function_of(target->attr->pcidev);
     return {.target = function.bus_id, .target_class = function.device_class};
@@ -303,7 +305,8 @@ class Finder {
       if (gpu == gpu_objects_.end()) continue;
       HostGpu& from =
           *machine_.gpus[static_cast<std::size_t>(gpu - gpu_objects_.begin())].function.gpu;
-      // MB/s of one link.  source  hwloc 2.9 topology-nvml.c; NVLink 5 from NVIDIA's data sheet
+      // MB/s of one link.
+      // source  hwloc 2.9 topology-nvml.c; NVLink 5: NVIDIA's data sheet
       const double one = from.sm < 70 ? 20000 : from.sm < 100 ? 25000 : 50000;
       for (unsigned j = 0; j < n; ++j) {
         const hwloc_obj_t target = function_below(matrix->objs[j]);

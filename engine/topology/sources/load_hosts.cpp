@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view kSynthetic = "synthetic:";
 constexpr std::string_view kLocal = "local";
 
-/// One part of `--on`: `A.xml:4`.
+/// One element of `--on`: `A.xml:4`.
 struct Part {
   std::string source;
   std::optional<int> count;
@@ -31,7 +31,7 @@ Error bad_count(const std::string& what) {
   return {ErrorCode::InvalidArgument, what, fmt::format("give 1 to {}", kMaxHosts)};
 }
 
-/// The digits behind the last colon are a count, unless a file has them in its name.
+/// Digits after the last colon are a count, unless a file of that whole name exists.
 Result<Part> parse_part(const std::string& text) {
   if (text.empty()) {
     return Error{ErrorCode::InvalidArgument, "--on has an empty part",
@@ -52,7 +52,7 @@ Result<Part> parse_part(const std::string& text) {
 }
 
 Result<std::vector<Part>> parse_parts(const std::string& on) {
-  // hwloc's synthetic descriptions have colons and commas of their own.
+  // hwloc's synthetic descriptions contain colons and commas themselves.
   if (on.starts_with(kSynthetic)) return std::vector<Part>{{on, {}}};
   std::vector<Part> parts;
   for (std::size_t from = 0;;) {
@@ -64,7 +64,7 @@ Result<std::vector<Part>> parse_parts(const std::string& on) {
   }
 }
 
-/// Suggests what a mistyped name may have meant: a preset, or a file in the same folder.
+/// Suggests a preset, or a file in the same folder, for a mistyped name.
 Error unknown_source(const std::string& name) {
   const auto presets = host_preset_names();
   std::vector<std::string> files;

@@ -16,13 +16,14 @@ namespace ringside {
 namespace {
 
 constexpr int kMaxInt = std::numeric_limits<int>::max();
-constexpr int kMaxSpeed = 100'000'000;  ///< Mbit/s, or Mbyte/s of all C2C links of a GPU together
-constexpr int kMaxLinks = 1024;         ///< of a GPU to one other device
-constexpr int kMaxLanes = 1024;         ///< a bundle of NICs has the sum of theirs; VMs say 255
+/// Mbit/s of a NIC, or Mbyte/s of all C2C links of a GPU together
+constexpr int kMaxSpeed = 100'000'000;
+constexpr int kMaxLinks = 1024;  ///< from a GPU to one other device
+constexpr int kMaxLanes = 1024;  ///< a bundle of NICs has the sum of its lanes; VMs report 255
 
 int narrow(std::int64_t value) { return static_cast<int>(value); }
 
-/// What a class begins with decides what the function is.
+/// The kind of a PCI function, determined by the first digits of its class.
 /// source  NCCL 2.30.7 graph/topo.cc
 enum class FunctionKind { Switch, NvSwitch, PowerCpu, Gpu, Nic, Unknown };
 
@@ -250,7 +251,8 @@ class Reader {
     net.max_connections = narrow(connections);
     net.gdr = gdr != 0;
     net.coll = coll != 0;
-    net.guid = static_cast<std::uint64_t>(dev);  // as NCCL numbers a device that has none
+    // The value that NCCL gives a device without a guid.
+    net.guid = static_cast<std::uint64_t>(dev);
     if (element.has("guid")) {
       RINGSIDE_TRY(net.guid, element.hex("guid", "0xa0000001"));
     }

@@ -15,15 +15,14 @@ inline constexpr int kMaxNetsPerHost = 256;
 inline constexpr int kMaxCpusPerHost = 64;
 inline constexpr int kMaxPciPerHost = 1024;
 
-/// A host from NCCL's topology XML. `where` opens each message.
+/// Parses NCCL's topology XML. `where` starts each message.
 ///
-/// GPUs without a rank are given the next one in file order when none of the file's has any.
-/// errors  Corrupt, as `where:line: what`, with the fix: not XML, truncated, no <system>, another
-///         version than 1, an element or class unknown or in the wrong place (the nearest name is
-///         given), a missing or malformed attribute, a negative or absurd number, a bus id or net dev
-///         twice, an NVLink that the GPU at its other end does not list (one to a GPU that the file
-///         lacks is skipped, as NCCL does), no GPU, several hosts in one file, beyond the limits
-///         above. Entity declarations are refused, not expanded.
+/// If no GPU of the file has a rank, GPUs get ranks in file order.
+/// errors  Corrupt, as `where:line: what`, with the fix: not XML, truncated, no <system>, another version than 1, an
+///         unknown or misplaced element or class (the error names the closest), a missing or malformed attribute, a
+///         negative or absurd number, a bus id or net dev twice, an NVLink that the GPU at its other end does not list
+///         (one to a GPU that is not in the file is skipped, as in NCCL), no GPU, several hosts in one file, more than
+///         the limits above. Entity declarations are rejected, not expanded.
 Result<Host> parse_nccl_xml(std::string_view text, const std::string& where);
 
 /// The same, from a file.  errors  NotFound, System: it cannot be read; as above

@@ -67,7 +67,7 @@ void print_pci(pugi::xml_node parent, const HostPci& function) {
   set_if_known(node, "device", function.device);
   set_if_known(node, "subsystem_vendor", function.subsystem_vendor);
   set_if_known(node, "subsystem_device", function.subsystem_device);
-  // Where these two are missing, NCCL would look for them on its own machine.
+  // If these two attributes were missing, NCCL would look them up on the machine that reads the file.
   set(node, "link_speed", function.link_speed);
   set(node, "link_width", function.link_width);
   for (const HostPci& child : function.children) print_pci(node, child);
@@ -78,8 +78,8 @@ void print_pci(pugi::xml_node parent, const HostPci& function) {
   }
 }
 
-/// NCCL ends an element without children by "/>", with no space before it. No attribute holds a bare
-/// line end, so nothing else looks like one.
+/// NCCL ends an element without children with "/>", without a space before it. Line ends in attributes are escaped, so
+/// the replacement matches nothing else.
 std::string without_space_before_end(const std::string& printed) {
   constexpr std::string_view kEnd = " />\n";
   std::string text;

@@ -9,7 +9,7 @@
 namespace ringside {
 namespace {
 
-// What is used of NVML's stable C interface, so that no header of the CUDA Toolkit is needed.
+// The used part of NVML's stable C interface, declared here so that no header of the CUDA Toolkit is needed.
 // source  NVIDIA's NVML API reference, driver 525 and later
 using NvmlReturn = int;
 using NvmlDevice = void*;
@@ -47,7 +47,7 @@ class LoadedNvml final : public NvmlDriver {
   LoadedNvml(const LoadedNvml&) = delete;
   LoadedNvml& operator=(const LoadedNvml&) = delete;
 
-  /// False where a function is missing or the driver does not answer.
+  /// Returns false if a function is missing or the driver does not respond.
   bool start() {
     NvmlReturn (*init)() = nullptr;
     const bool has_all = find("nvmlInit_v2", init) && find("nvmlShutdown", shutdown_) &&
@@ -59,7 +59,8 @@ class LoadedNvml final : public NvmlDriver {
                          find("nvmlDeviceGetNvLinkCapability", link_capability_) &&
                          find("nvmlDeviceGetNvLinkRemotePciInfo_v2", link_remote_) &&
                          find("nvmlErrorString", error_);
-    find("nvmlDeviceGetFieldValues", fields_);  // older drivers have no C2C to ask for
+    find("nvmlDeviceGetFieldValues",
+         fields_);  // missing in older drivers, which do not support C2C
     is_started_ = has_all && init() == kSuccess;
     return is_started_;
   }
@@ -116,7 +117,7 @@ class LoadedNvml final : public NvmlDriver {
  private:
   template <typename Function>
   bool find(const char* name, Function*& function) {
-    // POSIX lets an object pointer of dlsym hold a function's address; C++ wants it spelt out.
+    // POSIX lets an object pointer from dlsym hold a function's address; C++ requires the cast.
     function = reinterpret_cast<Function*>(::dlsym(library_, name));
     return function != nullptr;
   }

@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-/// `00000000:1B:00.0` as the rest of the world writes it: 0000:1b:00.0.
+/// Shortens `00000000:1B:00.0` to the usual form, 0000:1b:00.0.
 std::string short_bus_id(const std::string& long_id) {
   std::string text = lower_case(long_id);
   const auto colon = text.find(':');
@@ -16,7 +16,7 @@ std::string short_bus_id(const std::string& long_id) {
   return text;
 }
 
-/// One entry for each far end, in the order in which the links lead to them.
+/// Returns one entry for each device at the far end of links, in the order of the links.
 std::vector<HostNvLink> links_of(NvmlDriver& driver, int device, int sm,
                                  const std::map<std::string, std::uint32_t>& class_of) {
   std::vector<HostNvLink> links;

@@ -43,7 +43,7 @@ void SystemFiles::read_link(HostPci& function) const {
         (speed.empty() || leading_number(end_speed) < leading_number(speed))) {
       speed = end_speed;
     }
-    // 255 is what a function without a link says.
+    // The kernel reports 255 for a function without a link.
     if (end_width > 0 && end_width < 255 && (width == 0 || end_width < width)) width = end_width;
   }
   if (!speed.empty()) function.link_speed = speed;

@@ -8,8 +8,8 @@
 
 namespace ringside {
 
-/// What Linux reports about devices beyond what hwloc does. `root` is "/sys", or a test's folder.
-/// What is not there or not readable is an ordinary answer: an empty one.
+/// Reads device properties from Linux that hwloc does not report. `root` is "/sys", or a test's folder. A missing or
+/// unreadable file is normal and gives an empty result.
 class SystemFiles {
  public:
   explicit SystemFiles(std::string root) : root_(std::move(root)) {}
@@ -22,10 +22,10 @@ class SystemFiles {
   /// The ports of an RDMA device that are up.
   [[nodiscard]] std::vector<HostNet> rdma_ports(const std::string& device) const;
 
-  /// A network interface; nothing when it is down.
+  /// Returns a network interface; nullopt if it is down.
   [[nodiscard]] std::optional<HostNet> interface(const std::string& name) const;
 
-  /// The names of all of them, sorted.
+  /// Returns the names of all network interfaces, sorted.
   [[nodiscard]] std::vector<std::string> interfaces() const;
 
   /// The driver lets NICs reach GPU memory (nvidia-peermem).

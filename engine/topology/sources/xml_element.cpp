@@ -65,7 +65,7 @@ Status XmlElement::check_attributes() const {
   for (const pugi::xml_attribute attribute : node_.attributes()) {
     if (!seen.insert(attribute.name()).second)
       return bad(fmt::format("attribute {} appears twice", attribute.name()), "keep one of them");
-    // Names are written into tables and logs, line by line.
+    // Names are printed into tables and logs of one line each.
     const std::string_view value = attribute.value();
     const bool is_plain =
         std::ranges::none_of(value, [](unsigned char c) { return c < ' ' || c == 127; });

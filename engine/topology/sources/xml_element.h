@@ -22,7 +22,7 @@ class XmlSource {
 
   [[nodiscard]] int line_of(std::ptrdiff_t offset) const;
   [[nodiscard]] std::string place_of(std::ptrdiff_t offset) const;
-  /// Corrupt, `where:line: what`.
+  /// Returns a Corrupt error `where:line: what`.
   [[nodiscard]] Error bad(std::ptrdiff_t offset, const std::string& what,
                           const std::string& help) const;
 
@@ -31,8 +31,8 @@ class XmlSource {
   std::vector<std::size_t> line_starts_;
 };
 
-/// One element, read attribute by attribute: each reader checks that the attribute is there and that
-/// its value is valid. Attributes that no reader asks for are ignored, as NCCL does.
+/// One element, read attribute by attribute. Each reader checks that the attribute exists and that its value is valid.
+/// Attributes that no reader requests are ignored, as in NCCL.
 /// errors  Corrupt, `where:line: what`, with the fix
 class XmlElement {
  public:
@@ -43,11 +43,11 @@ class XmlElement {
   [[nodiscard]] std::string place() const;  ///< "host.xml:12"
   [[nodiscard]] Error bad(const std::string& what, const std::string& help) const;
 
-  /// The elements inside. errors  text between them, an element that is not among `known`
+  /// Returns the child elements. errors  text between them, an element that is not in `known`
   [[nodiscard]] Result<std::vector<XmlElement>> children(
       std::span<const std::string_view> known) const;
 
-  /// errors  one of them appears twice, or has a control character
+  /// errors  an attribute appears twice, or contains a control character
   [[nodiscard]] Status check_attributes() const;
 
   [[nodiscard]] bool has(const char* key) const;
@@ -66,10 +66,10 @@ class XmlElement {
   const XmlSource* source_;
 };
 
-/// How `<!DOCTYPE ...>` is handled. Entities are expanded in neither case.
+/// How `<!DOCTYPE ...>` is handled. Entities are never expanded.
 enum class XmlDoctype : std::uint8_t {
   Refused,
-  Skipped  ///< one that names the file of its grammar, and declares nothing itself
+  Skipped  ///< accepts one that names its grammar's file and declares nothing itself
 };
 
 /// Parses `text` into `document`, which the element refers to.

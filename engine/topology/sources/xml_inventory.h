@@ -11,8 +11,8 @@
 
 namespace ringside {
 
-/// What a topology XML has shown so far: what must come once, how much may come, and which NVLinks
-/// need another end.
+/// The elements of a topology XML read so far. It checks limits, unique values, and that each NVLink has an opposite
+/// one.
 /// errors  Corrupt, `where:line: what`, with the fix
 class XmlInventory {
  public:
@@ -23,12 +23,12 @@ class XmlInventory {
   Status take_numa(const XmlElement& cpu, int numa);
   Status take_rank(const XmlElement& gpu, int rank);
   Status take_net(const XmlElement& net, int dev);
-  /// A dump of an NVLink domain holds all of its hosts, distinguished by host_hash.
+  /// Reads host_hash, which distinguishes the hosts in a dump of an NVLink domain.
   Status take_host_hash(const XmlElement& cpu);
   void take_nvlink(const XmlElement& nvlink, BusId from, BusId to);
 
-  /// When everything was seen: each NVLink between GPUs has one back. One to a GPU that the file
-  /// lacks is fine: NCCL omits GPUs that are not of its job.
+  /// Checks at the end that each NVLink between GPUs has an opposite one. A link to a GPU that is not in the file is
+  /// accepted, because NCCL omits GPUs of other jobs.
   [[nodiscard]] Status check_nvlinks() const;
 
   [[nodiscard]] bool has_gpus() const { return counts_.count("gpu") != 0; }

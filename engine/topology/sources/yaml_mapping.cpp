@@ -65,7 +65,7 @@ Result<std::string> YamlMapping::word(const char* key, const char* example) cons
   if (!value.IsScalar() || value.Scalar().empty()) {
     return bad(value, fmt::format("{} must be one word", key), fmt::format("such as {}", example));
   }
-  // A terminal would do what they say wherever the word is printed.
+  // Control characters would be executed by any terminal that the word is printed to.
   if (has_control_character(value.Scalar())) {
     return bad(value, fmt::format("{} has a control character", key),
                fmt::format("such as {}", example));
@@ -99,7 +99,7 @@ Error YamlMapping::bad(const YAML::Node& at, const std::string& what,
 Status check_yaml_document(const YamlMapping& root, const std::string& version,
                            const std::string& what, std::span<const std::string_view> known) {
   if (root.node().IsMap()) {
-    // Of a file that does not say what it is, not the keys are wrong.
+    // If the file does not declare its type, report that rather than unknown keys.
     if (!root.has("ringside")) {
       return root.bad(root.node(), fmt::format("the line 'ringside: {}' is missing", version),
                       fmt::format("it is the first line of {}", what));
@@ -119,7 +119,7 @@ Result<YAML::Node> load_yaml_document(const std::string& text, const std::string
 }
 
 Error yaml_error(const YAML::Exception& exception, const std::string& where) {
-  // "about: slow: 4 NICs" is what people most often write so.
+  // The most frequent mistake is a text with a second colon, such as "about: slow: 4 NICs".
   const bool is_colon = exception.msg == YAML::ErrorMsg::MAP_VALUE;
   return Error{ErrorCode::Corrupt,
                fmt::format("{}: {}", place_of(exception.mark, where), exception.msg),

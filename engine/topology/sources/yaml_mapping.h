@@ -11,17 +11,17 @@
 
 namespace ringside {
 
-/// One mapping of a YAML document, read key by key: each reader checks that the key is there and that
-/// its value can be meant. For the sources of readers: no installed header includes it.
+/// One mapping of a YAML document, read key by key. Each reader checks that the key exists and that its value is
+/// valid. For sources of readers only: no installed header includes it.
 ///
-/// errors  Corrupt, as `where:line: what`, with the fix; YAML::Exception may pass through, for the
-///         caller of the parser to turn into one
+/// errors  Corrupt, as `where:line: what`, with the fix; YAML::Exception may be thrown, and the caller of the parser
+///         converts it
 class YamlMapping {
  public:
   YamlMapping(YAML::Node node, std::string where)
       : node_(std::move(node)), where_(std::move(where)) {}
 
-  /// errors  Corrupt: not a mapping, a key twice, or one that is not among `known`
+  /// errors  Corrupt: not a mapping, a repeated key, or a key that is not in `known`
   [[nodiscard]] Status check(std::span<const std::string_view> known) const;
 
   [[nodiscard]] bool has(const char* key) const { return static_cast<bool>(node_[key]); }
@@ -30,6 +30,7 @@ class YamlMapping {
   [[nodiscard]] Result<int> whole(const char* key, int least, int most, const char* example) const;
 
   /// A value with its unit, by parse_bandwidth() or parse_time().
+  /// errors  as the class; those of `parse`
   template <typename T>
   [[nodiscard]] Result<T> quantity(const char* key, const char* example,
                                    Result<T> (*parse)(std::string_view)) const {
@@ -55,9 +56,9 @@ class YamlMapping {
   std::string where_;
 };
 
-/// The keys of a document, and the first of them: `ringside: <version>`. The error for a file of another kind names the
-/// kind, not the keys that it has.
-/// errors  Corrupt: as YamlMapping::check(); `ringside` missing, or another version
+/// Checks the keys of a document, and the first of them: `ringside: <version>`. For a file of another kind, the error
+/// names the kind instead of unknown keys.
+/// errors  Corrupt: as YamlMapping::check(); `ringside` is missing, or has another version
 Status check_yaml_document(const YamlMapping& root, const std::string& version,
                            const std::string& what, std::span<const std::string_view> known);
 

@@ -1,4 +1,4 @@
-// Built where the headers of libibverbs are not.
+// Replaces the rdma transport in builds without the headers of libibverbs.
 #include "engine/transport/rdma/rdma.h"
 
 namespace ringside {

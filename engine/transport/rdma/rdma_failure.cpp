@@ -54,11 +54,11 @@ constexpr std::array kStatuses{
     WorkStatus{21, "IBV_WC_GENERAL_ERR", "the adapter failed: look at this host's kernel log"},
 };
 
-/// Of a RoCE v2 packet besides its payload, within Ethernet: base header (12), RDMA's (16), immediate (4), checksum (4), UDP (8).
-/// ping's own 8 go for UDP's.
+/// Bytes of a RoCE v2 packet besides its payload: base header (12), RDMA's (16), immediate (4), checksum (4), UDP (8);
+/// ping's own 8 bytes replace UDP's.
 constexpr int kRoceHeaders = 36;
 
-/// Of a peer that does not acknowledge, with the size that may be too large for the way.
+/// Returns the help for a peer that does not acknowledge, with the packet size that may be too large for the path.
 std::string help_for_unreachable(const RdmaPath& path) {
   if (path.mtu == 0) return kUnreachable;
   return fmt::format(

@@ -30,7 +30,7 @@ class RdmaWriter {
   std::vector<std::byte> bytes;
 };
 
-/// Of bytes whose number has been looked at.
+/// Reads fields of a message whose length was checked before.
 class RdmaReader {
  public:
   explicit RdmaReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -112,7 +112,7 @@ Result<RdmaEndInfo> parse_rdma_message(std::span<const std::byte> bytes, Connect
     for (const std::byte byte : reader.raw(kNameBytes)) {
       const char letter = std::to_integer<char>(byte);
       if (letter == 0) continue;
-      // It goes into error texts.
+      // Only printable letters, because the name is printed in error messages.
       if (letter <= ' ' || letter > '~') return no_message("names a device in no letters");
       port.name += letter;
     }

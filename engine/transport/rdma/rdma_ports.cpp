@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The first line of a file of sysfs; empty where it cannot be read.
+/// Returns the first line of a sysfs file; empty if it cannot be read.
 std::string first_line(const fs::path& path) {
   std::ifstream file(path);
   std::string line;
@@ -33,7 +33,8 @@ int leading_number(std::string_view text, int otherwise) {
   return value;
 }
 
-/// "0000:3b:00.1" without its function; of what is on no bus (rxe), its own name.
+/// Returns the card's PCI address without the function ("0000:3b:00.1" -> "0000:3b:00"); for a device without a bus
+/// (rxe), its name.
 std::string card_at(const fs::path& device) {
   std::error_code ignored;
   const fs::path real = fs::canonical(device / "device", ignored);
@@ -50,7 +51,7 @@ std::vector<RdmaPort::Entry> read_gids(const fs::path& port) {
   for (const std::string& index : names_or_none(port / "gids")) {
     const std::optional<Gid> gid = parse_gid(first_line(port / "gids" / index));
     if (!gid) continue;
-    // The kernel calls v1 what InfiniBand and the first RoCE have alike.
+    // The kernel lists both InfiniBand GIDs and RoCE v1 GIDs as v1.
     const std::string type = first_line(port / "gid_attrs" / "types" / index);
     gids.push_back({leading_number(index, 0), *gid,
                     type == "RoCE v2" ? GidType::RoceV2 : GidType::RoceV1,
@@ -89,7 +90,7 @@ bool has_own(const RdmaPort& port, std::span<const Gid> own) {
                              [&](const RdmaPort::Entry& entry) { return is_own(entry, own); });
 }
 
-/// Higher is better.
+/// Returns the preference for a GID; higher is better.
 int worth(const RdmaPort::Entry& entry, const RdmaSettings& settings, std::span<const Gid> own) {
   const GidType version = settings.roce_version == 1 ? GidType::RoceV1 : GidType::RoceV2;
   return (entry.type == version ? 8 : 0) + (is_own(entry, own) ? 4 : 0) +
@@ -127,7 +128,7 @@ const char* to_string(GidType type) {
 std::optional<Gid> parse_gid(const std::string& text) {
   Gid gid;
   if (::inet_pton(AF_INET6, text.c_str(), gid.bytes.data()) != 1) return std::nullopt;
-  // Unused entries hold a prefix with nothing behind it, too.
+  // Unused entries also hold a prefix, followed by zeros.
   const bool is_used = std::any_of(gid.bytes.begin() + 8, gid.bytes.end(),
                                    [](std::uint8_t byte) { return byte != 0; });
   return is_used ? std::optional(gid) : std::nullopt;
@@ -181,7 +182,7 @@ Result<RdmaPort::Entry> choose_gid(const RdmaPort& port, const RdmaSettings& set
     return Error{ErrorCode::Unsupported, fmt::format("{} has no GID", port.text()),
                  "give its network interface an address"};
   }
-  // InfiniBand's first is of the port itself; the others are aliases.
+  // The first GID of an InfiniBand port is the port's own; the others are aliases.
   if (!port.is_ethernet) return port.gids.front();
   return *std::ranges::max_element(port.gids, [&](const auto& a, const auto& b) {
     return worth(a, settings, own) < worth(b, settings, own);
@@ -213,7 +214,8 @@ Result<std::vector<RdmaPort>> choose_rdma_ports(std::span<const RdmaPort> there,
   if (std::ranges::any_of(used, [&](const RdmaPort& port) { return has_own(port, own); })) {
     std::erase_if(used, is_anothers);
   }
-  // A connection's ends must be of one kind. What a host has of the other is its storage's, or for its users.
+  // Both ends of a connection must have the same link layer. If a host has both, the other one is usually for storage
+  // or logins.
   const bool has_infiniband =
       std::ranges::any_of(used, [](const RdmaPort& port) { return !port.is_ethernet; });
   if (has_infiniband) {

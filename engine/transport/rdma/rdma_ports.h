@@ -46,14 +46,14 @@ struct RdmaPort {
     int index = 0;
     Gid gid;
     GidType type = GidType::InfiniBand;
-    std::string interface = {};  ///< of RoCE: the network interface; empty: unknown
+    std::string interface = {};  ///< network interface of a RoCE port; empty: unknown
   };
   std::string device;        ///< "mlx5_0"
   int number = 1;            ///< from 1
   bool is_ethernet = false;  ///< RoCE; else InfiniBand
   std::string state;         ///< "ACTIVE", "DOWN", "INIT", "ARMED"
-  std::string
-      card;  ///< PCI address without the function number: equal for the ports of one adapter
+  /// PCI address without the function number: equal for the ports of one adapter
+  std::string card;
   int numa = -1;
   int megabits = 0;         ///< rate, Mbit/s
   std::vector<Entry> gids;  ///< the table entries in use

@@ -18,12 +18,12 @@ namespace ringside {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-/// Requests as short as this carry their bytes with them, where the adapter can. NCCL asks for as much room as its
-/// messages of credits take; a line of LL128 and the shortest messages fit, too.
+/// Requests up to this size carry their data inline if the adapter supports it. NCCL requests as much room as its
+/// credit messages need; a line of LL128 and the shortest messages also fit.
 constexpr std::uint32_t kInline = 256;
-/// source  NCCL, ncclIbRtrQp: 12 means 0.64 ms until a sender that found no receive tries again
+/// source  NCCL, ncclIbRtrQp: 12 means that a sender retries after 0.64 ms if the peer has posted no receive
 constexpr std::uint8_t kReceiverNotReadyTimer = 12;
-constexpr std::uint8_t kReceiverNotReadyRetries = 7;  ///< for ever
+constexpr std::uint8_t kReceiverNotReadyRetries = 7;  ///< retries for ever
 constexpr std::uint8_t kHopLimit = 255;
 constexpr std::uint32_t kPacketNumbers = (1U << 24) - 1;
 
@@ -205,7 +205,7 @@ class RdmaQueues::Impl {
       path.remote = theirs_.ports[their_port_of(index)].gid;
       path.remote_device = theirs_.ports[their_port_of(index)].name;
       path.remote_queue = theirs_.queues[index].number;
-      constexpr int kBytesOfMtu0 = 128;  // verbs count 1 for 256 bytes, 2 for 512
+      constexpr int kBytesOfMtu0 = 128;  // verbs encodes an MTU of 256 bytes as 1, of 512 as 2
       path.mtu = kBytesOfMtu0 << std::min<int>(port.mtu, theirs_.ports[their_port_of(index)].mtu);
     }
     return path;
@@ -281,7 +281,7 @@ class RdmaQueues::Impl {
   }
 
   void set_path(ibv_ah_attr& path, const OpenRdmaPort& port, const RdmaEndInfo::Port& other) const {
-    constexpr std::size_t kPrefix = 8;  // of a GID: the subnet
+    constexpr std::size_t kPrefix = 8;  // bytes of a GID that name the subnet
     const bool is_routed = !std::equal(
         port.gid.gid.bytes.begin(), port.gid.gid.bytes.begin() + kPrefix, other.gid.bytes.begin());
     path.port_num = static_cast<std::uint8_t>(port.port.number);
@@ -327,7 +327,7 @@ class RdmaQueues::Impl {
   Error failure_of(const ibv_wc& one) const {
     std::size_t index = 0;
     while (index + 1 < queues_.size() && queues_[index].pair->qp_num != one.qp_num) ++index;
-    // Of a failed one, opcode means nothing. A receive is posted only by the end that has slots.
+    // The opcode of a failed completion is undefined. Only the end that has slots posts receives.
     return rdma_completion_error(static_cast<int>(one.status), one.vendor_err,
                                  depth_.receives == 0 || one.wr_id >= queues_.size(),
                                  path_of(index));
@@ -336,7 +336,7 @@ class RdmaQueues::Impl {
   const OpenRdmaCard& card_;
   const VerbsLibrary& verbs_;
   Depth depth_;
-  std::vector<ibv_cq*> completions_;  ///< by port
+  std::vector<ibv_cq*> completions_;  ///< [port]
   std::vector<Queue> queues_;
   std::string peer_;
   RdmaEndInfo theirs_;

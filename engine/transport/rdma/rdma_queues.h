@@ -48,6 +48,7 @@ class RdmaMemory {
   /// errors  Unsupported: the adapter cannot access it, with the reason; the data then has to go through host memory
   static Result<RdmaMemory> of_device(const OpenRdmaCard& card, const SharedRegion& region);
   /// Allocates and registers zeroed memory, aligned to 4 KiB.
+  /// errors  System: as of()
   static Result<RdmaMemory> allocate(const OpenRdmaCard& card, std::size_t size);
 
   RdmaMemory(RdmaMemory&&) noexcept = default;
@@ -121,7 +122,7 @@ class RdmaQueues {
 
   struct Done {
     bool is_receive = false;
-    std::uint64_t id = 0;  ///< of a write
+    std::uint64_t id = 0;  ///< id of the completed write
     std::size_t queue = 0;
     std::uint32_t bytes = 0;  ///< received
     RdmaMark mark;

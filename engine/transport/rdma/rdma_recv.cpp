@@ -22,10 +22,10 @@
 namespace ringside {
 namespace {
 
-/// Cells from which the counter of free slots is written, where the adapter cannot take it inside the request. As many
-/// writes may be on their way.
+/// Number of cells from which the counter of free slots is written if the adapter cannot send it inline; the limit of
+/// writes in flight.
 constexpr std::size_t kCells = 32;
-/// Of so many writes of the counter one is reported when it is done, which frees the room of those before it.
+/// Every eighth write of the counter requests a completion, which also frees the room of the writes before it.
 constexpr std::uint64_t kReportedOf = 8;
 
 class RdmaRecvEnd final : public RecvEnd {
@@ -90,7 +90,7 @@ class RdmaRecvEnd final : public RecvEnd {
   }
 
   Status check_peer() override {
-    // In this order: what the peer wrote before its end is seen before its end.
+    // In this order, data that the peer wrote before it ended is seen before its end.
     const Status open = check_open(peer_.get());
     RINGSIDE_TRY(progress());
     if (has_arrived()) return {};
@@ -109,13 +109,13 @@ class RdmaRecvEnd final : public RecvEnd {
     return all.subspan(layout_.offset(count), layout_.stride);
   }
 
-  /// Takes what the adapter has done.
+  /// Processes the adapter's completions.
   Status look() {
     if (failed_) return *failed_;
     std::array<RdmaQueues::Done, 2 * kSlots> done;
     const Result<std::size_t> found = pending_->queues.poll(done);
     if (!found) {
-      // A peer that has died closes the socket at once; then its adapter does not answer either.
+      // When a peer dies, its socket closes at once, while its adapter stops answering.
       const Status open = check_open(peer_.get());
       failed_ = open ? found.error() : open.error();
       return *failed_;
@@ -130,18 +130,18 @@ class RdmaRecvEnd final : public RecvEnd {
     return {};
   }
 
-  /// LL's lines show by themselves that they have come, word by word. An adapter writes those of LL128 in pieces of
-  /// its own, so that theirs could be there before the data.
+  /// LL's lines carry their own arrival flags, word by word. An adapter may split LL128's lines, so that the flag
+  /// could arrive before the data.
   [[nodiscard]] bool is_shown_by_flags() const { return shape_.protocol == Protocol::LL; }
 
-  /// Takes what has come of the oldest slot, to the same place until it is whole.
+  /// Unpacks the part of the oldest slot that has arrived, into the same place until the slot is complete.
   Result<bool> unpack_lines(std::span<std::byte> to) {
     if (aborted_.load(std::memory_order_relaxed)) {
       return Error{ErrorCode::Aborted, "the connection was aborted"};
     }
     switch (Ll::unpack(slot(released_).data(), Bytes{to.size()}, released_, to.data(), so_far_)) {
       case Arrival::Partly:
-        // Where cells were short; the sender may wait for word of just these slots.
+        // Repeated in case cells were missing: the sender may wait for these slots.
         RINGSIDE_TRY(announce_free());
         return false;
       case Arrival::Whole:
@@ -164,17 +164,17 @@ class RdmaRecvEnd final : public RecvEnd {
   Status give_back() {
     held_ = {};
     so_far_ = {};
-    come_[released_ % kSlots] = 0;
+    arrived_bytes_[released_ % kSlots] = 0;
     ++released_;
     return announce_free();
   }
 
   Status take_part(const RdmaQueues::Done& part) {
-    // The mark counts modulo 256: which of the 8 slots that may come it is.
+    // The mark is modulo 256: computes which of the next 8 slots it means.
     const std::uint64_t ahead = (part.mark.slot - released_) & 0xff;
     const std::uint64_t count = released_ + ahead;
     if (ahead >= kSlots || part.mark.bytes == 0 || part.mark.bytes > layout_.longest ||
-        come_[count % kSlots] + part.bytes > part.mark.bytes) {
+        arrived_bytes_[count % kSlots] + part.bytes > part.mark.bytes) {
       return Error{
           ErrorCode::Corrupt,
           fmt::format(
@@ -183,18 +183,18 @@ class RdmaRecvEnd final : public RecvEnd {
           "use the same slot size and version on every rank"};
     }
     sizes_[count % kSlots] = part.mark.bytes;
-    come_[count % kSlots] += part.bytes;
-    while (arrived_ - released_ < kSlots && come_[arrived_ % kSlots] != 0 &&
-           come_[arrived_ % kSlots] == sizes_[arrived_ % kSlots]) {
+    arrived_bytes_[count % kSlots] += part.bytes;
+    while (arrived_ - released_ < kSlots && arrived_bytes_[arrived_ % kSlots] != 0 &&
+           arrived_bytes_[arrived_ % kSlots] == sizes_[arrived_ % kSlots]) {
       ++arrived_;
     }
     return {};
   }
 
-  /// Writes into the sender's memory how many slots were ever freed, after half of them: it has as many left.
+  /// Writes the total number of freed slots into the sender's memory, once per 4 slots: the sender has 4 others left.
   Status announce_free() {
     if (released_ - announced_ < layout_.slots / 2) return {};
-    // What was given back came after the queues were joined; lines of LL do not show that to this thread.
+    // Slots may be freed before the queues are connected, because LL's lines do not show that to this thread.
     if (pending_->stage.load(std::memory_order_acquire) != RdmaPending::Stage::Ready) return {};
     if (announcements_ - announced_done_ >= kCells / 2) RINGSIDE_TRY(look());
     if (announcements_ - announced_done_ >= kCells) return {};
@@ -216,20 +216,20 @@ class RdmaRecvEnd final : public RecvEnd {
   ConnectionShape shape_;
   RdmaSlots layout_;
   RdmaState& state_;
-  RdmaMemory memory_;  ///< own slots, unless some were lent; and behind them the cells
+  RdmaMemory memory_;  ///< own slots unless slots were lent, followed by the cells
   RdmaLent lent_;
   std::shared_ptr<RdmaPending> pending_;
   Staging staging_;
-  std::array<std::size_t, kSlots> sizes_{};  ///< of each slot on the wire
-  std::array<std::size_t, kSlots> come_{};   ///< of those bytes
+  std::array<std::size_t, kSlots> sizes_{};          ///< [slot]: bytes on the wire
+  std::array<std::size_t, kSlots> arrived_bytes_{};  ///< [slot]: bytes that have arrived
   std::uint64_t arrived_ = 0;
   std::uint64_t released_ = 0;
-  std::uint64_t announced_ = 0;       ///< of the released, what the sender has been sent
-  std::uint64_t announcements_ = 0;   ///< ever written
-  std::uint64_t announced_done_ = 0;  ///< of those, complete
-  Unpacked so_far_;                   ///< of the lines in slot released_
-  std::span<const std::byte> held_;   ///< the data of slot released_, once peek() gave them
-  std::optional<Error> failed_;       ///< a completion reports it once
+  std::uint64_t announced_ = 0;       ///< released slots that were announced to the sender
+  std::uint64_t announcements_ = 0;   ///< announcements written so far
+  std::uint64_t announced_done_ = 0;  ///< announcements that are complete
+  Unpacked so_far_;                   ///< progress of unpacking slot released_
+  std::span<const std::byte> held_;   ///< data of slot released_ after peek() returned it
+  std::optional<Error> failed_;       ///< stored because a completion is reported only once
   std::atomic<bool> aborted_{false};
 
  public:
@@ -248,7 +248,7 @@ Result<std::unique_ptr<RecvEnd>> make_rdma_recv_end(Joint joint) {
   auto& state = static_cast<RdmaState&>(*joint.state);
   const OpenRdmaCard& card = state.card_of(joint.channel);
   const RdmaSlots layout(joint.shape);
-  // Of what the two ranks ask for the larger number counts, as in NCCL.
+  // If the two ranks request different numbers, the larger one applies, as in NCCL.
   const int queues_of_port = std::max(card.settings.queues, rdma_queues_of(joint.address));
   const std::size_t count = static_cast<std::size_t>(queues_of_port) * card.ports.size();
   RdmaLent lent = state.take(card, joint);

@@ -23,9 +23,9 @@
 namespace ringside {
 namespace {
 
-/// How long an end that is given up waits for the peer's adapter to have what was posted.
+/// How long a destroyed end waits until the peer's adapter has received the posted data.
 constexpr Nanoseconds kLinger = std::chrono::seconds(5);
-/// How long the host of a peer that the adapter lost is asked over TCP: the first packet may be lost, and is sent again after 1 s.
+/// How long this rank probes a lost peer's host over TCP: the first packet may be lost and is sent again after 1 s.
 constexpr Nanoseconds kAskedFor = std::chrono::milliseconds(1500);
 
 class RdmaSendEnd final : public SendEnd {
@@ -44,7 +44,7 @@ class RdmaSendEnd final : public SendEnd {
         staging_(staging_of(shape)),
         acknowledgements_(card.settings) {}
 
-  /// What was posted still arrives, unless the peer is gone.
+  /// Waits for the delivery of posted data, unless the peer is gone.
   ~RdmaSendEnd() override {
     const Deadline deadline = deadline_in(kLinger);
     while (completed_ != posted_ && check_open(peer_.get()) && !has_passed(deadline) &&
@@ -79,7 +79,7 @@ class RdmaSendEnd final : public SendEnd {
     return true;
   }
 
-  /// The adapter reads registered memory where it lies. Lines have to be made first.
+  /// The adapter reads registered memory in place; lines of LL and LL128 must be packed first.
   [[nodiscard]] bool reaches_memory() const override {
     return shape_.protocol == Protocol::Simple && !lent_;
   }
@@ -111,7 +111,7 @@ class RdmaSendEnd final : public SendEnd {
   }
 
   [[nodiscard]] bool is_drained() const override {
-    // What is wrong comes out where something is asked for that can fail.
+    // An error is returned by the next function that can fail.
     if (completed_ != posted_) static_cast<void>(look());
     return completed_ == posted_;
   }
@@ -135,7 +135,7 @@ class RdmaSendEnd final : public SendEnd {
     return Error{ErrorCode::InvalidArgument, fmt::format("post of {} bytes", bytes)};
   }
 
-  /// As the receiver has it.
+  /// Same rule as at the receiver.
   [[nodiscard]] bool is_shown_by_flags() const { return shape_.protocol == Protocol::LL; }
 
   [[nodiscard]] const RdmaMemory& slots() const { return lent_ ? *lent_.memory : memory_; }
@@ -144,19 +144,19 @@ class RdmaSendEnd final : public SendEnd {
     return all.subspan(layout_.offset(count), layout_.stride);
   }
 
-  /// Slots that the receiver has ever freed, as it has written it here.
+  /// Returns the total number of slots freed by the receiver, which writes it into this memory.
   [[nodiscard]] std::uint64_t freed() const {
     auto& counter =
         *reinterpret_cast<std::uint64_t*>(memory_.bytes().data() + counter_at(layout_, lent_));
     return std::atomic_ref(counter).load(std::memory_order_acquire);
   }
 
-  /// A slot is free once the receiver has said so, and once this side's adapter will not send it again.
+  /// A slot is free when the receiver has freed it and this adapter no longer needs it for retransmission.
   [[nodiscard]] bool is_full() const {
     return posted_ - completed_ >= layout_.slots || posted_ - freed() >= layout_.slots;
   }
 
-  /// Puts the data into the next slot, as they are or as lines, and writes it.
+  /// Packs the data into the next slot, as lines if needed, and posts the write.
   Status pack(std::span<const std::byte> data) {
     const std::size_t wire = wire_size(shape_.protocol, Bytes{data.size()}).value;
     if (shape_.protocol == Protocol::LL) {
@@ -189,13 +189,13 @@ class RdmaSendEnd final : public SendEnd {
     return {};
   }
 
-  /// Finds what has left.
+  /// Processes the completions of sent requests.
   Status look() const {
     if (failed_) return *failed_;
     std::array<RdmaQueues::Done, 2 * kSlots> done;
     const Result<std::size_t> found = queues_.poll(done);
     if (!found) {
-      // A peer that has died closes the socket at once; then its adapter does not answer either.
+      // When a peer dies, its socket closes at once, while its adapter stops answering.
       const Status open = check_open(peer_.get());
       return fail(open ? found.error() : open.error());
     }
@@ -221,17 +221,17 @@ class RdmaSendEnd final : public SendEnd {
   RdmaSlots layout_;
   RdmaState& state_;
   const OpenRdmaCard& card_;
-  RdmaMemory memory_;  ///< own slots, unless some were lent; and behind them the receiver's counter
+  RdmaMemory memory_;  ///< own slots unless slots were lent, followed by the receiver's counter
   RdmaLent lent_;
   mutable RdmaQueues queues_;
   RdmaEndInfo theirs_;
   Staging staging_;
   RdmaAckWatch acknowledgements_;
   std::uint64_t posted_ = 0;
-  mutable std::uint64_t completed_ = 0;                           ///< the peer's adapter has them
-  mutable std::array<std::uint32_t, kRdmaLlSlots> parts_left_{};  ///< of each slot on its way
+  mutable std::uint64_t completed_ = 0;  ///< slots that the peer's adapter has received
+  mutable std::array<std::uint32_t, kRdmaLlSlots> parts_left_{};  ///< [slot]: parts in flight
   mutable std::array<std::shared_ptr<const RdmaMemory>, kRdmaLlSlots> referred_;
-  mutable std::optional<Error> failed_;  ///< a completion reports it once
+  mutable std::optional<Error> failed_;  ///< stored because a completion is reported only once
   bool is_held_ = false;
   std::atomic<bool> aborted_{false};
 

@@ -36,7 +36,7 @@ Result<RdmaSettings> rdma_settings_from(const Environment& environment) {
       read_switch(environment, "NCCL_IB_PCI_RELAXED_ORDERING", settings.has_relaxed_ordering));
   RINGSIDE_TRY(read_number(environment, "NCCL_IB_GID_INDEX", 0, 65535, settings.gid_index));
   RINGSIDE_TRY(read_number(environment, "NCCL_IB_ROCE_VERSION_NUM", 1, 2, settings.roce_version));
-  // Five bits, three bits, and so on: the widths of the queue pair's attributes.
+  // The limits are the bit widths of the queue pair's attributes.
   RINGSIDE_TRY(read_number(environment, "NCCL_IB_TIMEOUT", 0, 31, settings.timeout));
   RINGSIDE_TRY(read_number(environment, "NCCL_IB_RETRY_CNT", 0, 7, settings.retries));
   RINGSIDE_TRY(read_number(environment, "NCCL_IB_PKEY", 0, 65535, settings.partition));

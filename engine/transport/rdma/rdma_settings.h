@@ -25,8 +25,8 @@ struct RdmaSettings {
   /// NCCL_IB_SPLIT_DATA_ON_QPS: whether every slot is split over all queues
   bool splits_data = false;
   bool merges_ports = true;  ///< NCCL_IB_MERGE_NICS: the ports of one card serve one connection
-  bool has_relaxed_ordering =
-      true;  ///< NCCL_IB_PCI_RELAXED_ORDERING: 0 without, 1 and 2 (auto) with
+  /// NCCL_IB_PCI_RELAXED_ORDERING: 0 without, 1 and 2 (auto) with
+  bool has_relaxed_ordering = true;
 };
 
 /// errors  InvalidArgument: a number that is invalid or out of range, an unknown address family

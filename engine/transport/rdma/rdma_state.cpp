@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/remark.h"
+#include "base/warning.h"
 #include "engine/transport/rdma/rdma.h"
 #include "engine/transport/socket/interface.h"
 #include "engine/transport/socket/socket.h"
@@ -18,11 +18,11 @@ namespace ringside {
 namespace {
 
 constexpr const char* kPortsOfKernel = "/sys/class/infiniband";
-/// Regions whose registration is kept. Each is one SharedMemory of the program.
+/// Number of cached registrations. Each is one SharedMemory of the program.
 constexpr std::size_t kMostRegistered = 32;
 constexpr Nanoseconds kAnswerTime = std::chrono::seconds(5);  ///< a few bytes into an empty socket
 
-/// This network namespace's addresses, as GIDs have them.
+/// Returns the addresses of this network namespace as GIDs.
 std::vector<Gid> own_gids() {
   std::vector<Gid> gids;
   const auto interfaces = local_interfaces();
@@ -45,8 +45,9 @@ bool is_of_port(ibv_event_type type) {
          type == IBV_EVENT_CLIENT_REREGISTER;
 }
 
-/// Takes what the sender says. returns  false: not all of it has come
-Result<bool> hear_sender(RdmaPending& pending) {
+/// Receives the sender's message.
+/// returns  false: it has not arrived completely
+Result<bool> receive_sender_info(RdmaPending& pending) {
   std::array<std::byte, kRdmaMessageLimit> room{};
   while (pending.reader.wanted() > 0) {
     const auto wanted = std::span(room).first(pending.reader.wanted());
@@ -59,10 +60,10 @@ Result<bool> hear_sender(RdmaPending& pending) {
 }
 
 Result<bool> join_sender(RdmaPending& pending) {
-  RINGSIDE_TRY(const bool is_whole, hear_sender(pending));
+  RINGSIDE_TRY(const bool is_whole, receive_sender_info(pending));
   if (!is_whole) return false;
   const Status joined = pending.queues.connect(pending.theirs, describe_peer(pending.socket));
-  // Before the sender hears of it: the end may see what it writes at once, and then wants the queues.
+  // Set before the sender gets the answer: this end may see the sender's data at once, and then needs the queues.
   if (joined) pending.stage.store(RdmaPending::Stage::Ready, std::memory_order_release);
   RINGSIDE_TRY(send_frame(pending.socket, make_rdma_answer(joined), deadline_in(kAnswerTime)));
   RINGSIDE_TRY(joined);
@@ -125,7 +126,7 @@ Result<ibv_context*> RdmaState::context_of(const RdmaPort& port) {
         fmt::format("NET/IB : Unable to open device {}", port.device), number,
         "in a container, pass /dev/infiniband/uverbs* on; see its permissions; install "
         "ibverbs-providers");
-    // The kernel shows adapters to containers that may not use them: these do without.
+    // In some containers the kernel lists adapters that may not be used: such a rank goes without RDMA.
     error.code = ErrorCode::Unsupported;
     return error;
   }
@@ -134,7 +135,7 @@ Result<ibv_context*> RdmaState::context_of(const RdmaPort& port) {
     verbs_.close_device(context);
     return system_error(fmt::format("Call to ibv_alloc_pd failed on {}", port.device), errno);
   }
-  // Its thread waits for all cards at once.
+  // One thread waits for the events of all cards.
   ::fcntl(context->async_fd, F_SETFL, ::fcntl(context->async_fd, F_GETFL) | O_NONBLOCK);
   devices_.push_back({port.device, context, domain});
   return context;
@@ -202,9 +203,9 @@ Result<std::shared_ptr<const RdmaMemory>> RdmaState::registered(const OpenRdmaCa
   } else if (!region.is_device()) {
     return made.error();
   } else {
-    remark({"engine/transport/rdma/rdma_state.cpp", __LINE__, __func__},
-           fmt::format("NET/IB : GPU memory goes through the host's on {}: {}",
-                       card.ports.front().name(), made.error().message));
+    report_warning({"engine/transport/rdma/rdma_state.cpp", __LINE__, __func__},
+                   fmt::format("NET/IB : GPU memory goes through the host's on {}: {}",
+                               card.ports.front().name(), made.error().message));
   }
   if (registered_.size() == kMostRegistered) registered_.erase(registered_.begin());
   registered_.push_back({&card, region.weak_from_this(), region.id(), std::move(memory)});
@@ -212,16 +213,16 @@ Result<std::shared_ptr<const RdmaMemory>> RdmaState::registered(const OpenRdmaCa
 }
 
 RdmaLent RdmaState::take(const OpenRdmaCard& card, const Joint& joint) {
-  // Lines are made by the ends.
+  // The ends themselves pack lines.
   if (joint.shape.protocol != Protocol::Simple) return {};
   for (const LentSlots& offer : joint.lent) {
     check_room(offer, joint.shape.slot_size);
     auto memory = registered(card, *offer.region);
     if (memory && *memory != nullptr) return {*std::move(memory), offer};
     if (!memory) {
-      remark({"engine/transport/rdma/rdma_state.cpp", __LINE__, __func__},
-             fmt::format("NET/IB : slots are copied on {}: {}", card.ports.front().name(),
-                         memory.error().message));
+      report_warning({"engine/transport/rdma/rdma_state.cpp", __LINE__, __func__},
+                     fmt::format("NET/IB : slots are copied on {}: {}", card.ports.front().name(),
+                                 memory.error().message));
     }
   }
   return {};
@@ -236,17 +237,17 @@ void RdmaState::serve(const std::stop_token& stop) {
       const std::lock_guard lock(mutex_);
       for (const auto& pending : pending_) polled.push_back({pending->socket, POLLIN, 0});
     }
-    // What is forgotten meanwhile wakes it for nothing at most.
+    // A connection that is removed meanwhile causes at most one useless wake-up.
     if (::poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR) return;
     wakeup_->clear();
     for (std::size_t i = 0; i < devices_.size(); ++i) {
-      if (polled[1 + i].revents != 0) hear_card(devices_[i].context);
+      if (polled[1 + i].revents != 0) read_card_events(devices_[i].context);
     }
-    hear_peers();
+    read_peer_messages();
   }
 }
 
-void RdmaState::hear_card(ibv_context* context) {
+void RdmaState::read_card_events(ibv_context* context) {
   ibv_async_event event{};
   while (verbs_.get_async_event(context, &event) == 0) {
     const char* const device = verbs_.get_device_name(context->device);
@@ -257,9 +258,9 @@ void RdmaState::hear_card(ibv_context* context) {
         is_fatal ? "async fatal event" : "Got non-fatal async event",
         verbs_.event_type_str(event.event_type));
     verbs_.ack_async_event(&event);
-    // Addresses and partitions come and go.
+    // Changes of addresses and partitions are harmless.
     if (!is_bad) continue;
-    remark({"engine/transport/rdma/rdma_state.cpp", __LINE__, "hear_card"}, text);
+    report_warning({"engine/transport/rdma/rdma_state.cpp", __LINE__, "read_card_events"}, text);
     if (!is_fatal) continue;
     const std::lock_guard lock(mutex_);
     if (fatal_.empty()) fatal_ = text;
@@ -267,7 +268,7 @@ void RdmaState::hear_card(ibv_context* context) {
   }
 }
 
-void RdmaState::hear_peers() {
+void RdmaState::read_peer_messages() {
   const std::lock_guard lock(mutex_);
   std::erase_if(pending_, [](const std::shared_ptr<RdmaPending>& pending) {
     const Result<bool> joined = join_sender(*pending);

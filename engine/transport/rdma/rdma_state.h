@@ -73,13 +73,13 @@ class RdmaState final : public TransportState {
 
   /// Returns the region's registration with the adapter. It is registered at the first call, and deregistered some time
   /// after the region is destroyed.
-  /// returns  null: GPU memory that the adapter cannot access; a logged remark gives the reason
+  /// returns  null: GPU memory that the adapter cannot access; a logged warning gives the reason
   /// errors  System: as rdma_memory_error()
   Result<std::shared_ptr<const RdmaMemory>> registered(const OpenRdmaCard& card,
                                                        const SharedRegion& region);
 
   /// Registers the first offered buffer of `joint` that the adapter can access. Returns an empty RdmaLent if there is
-  /// none; logged remarks give the reasons.
+  /// none; logged warnings give the reasons.
   RdmaLent take(const OpenRdmaCard& card, const Joint& joint);
 
  private:
@@ -88,8 +88,8 @@ class RdmaState final : public TransportState {
   Status open_port(OpenRdmaCard& card, const RdmaPort& port, const RdmaPort::Entry& gid);
   Result<ibv_context*> context_of(const RdmaPort& port);
   void serve(const std::stop_token& stop);
-  void hear_card(ibv_context* context);
-  void hear_peers();
+  void read_card_events(ibv_context* context);
+  void read_peer_messages();
 
   struct Device {
     std::string name;

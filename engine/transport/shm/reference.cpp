@@ -12,10 +12,10 @@
 namespace ringside {
 namespace {
 
-/// More than a training step's buffers: a program that cycles through more pays a mapping for each.
+/// More than the buffers of a training step: a program that alternates among more pays a mapping for each.
 constexpr std::size_t kMostMemories = 16;
 
-/// A message in a socket's empty queue is there at once.
+/// A message in an empty socket queue arrives at once.
 constexpr std::chrono::seconds kFileWait{10};
 
 static_assert(std::is_trivially_copyable_v<Reference>);

@@ -25,8 +25,8 @@ struct Reference {
   Place data;
   Place result;  ///< where the sender wants the result
   std::uint64_t bytes = 0;
-  std::array<std::uint64_t, 2>
-      forgotten{};  ///< ids of memories that the sender will not refer to again; 0: none
+  /// Ids of memories that the sender will not refer to again; 0: none
+  std::array<std::uint64_t, 2> forgotten{};
 };
 
 /// The sender's list of the memories that the receiver has mapped.

@@ -29,7 +29,7 @@ class Region final : public SharedRegion {
   Mapping mapping_;
 };
 
-/// All that this process has allocated, by the address behind their last byte.
+/// All allocations of this process, by the address after their last byte.
 struct Registry {
   std::mutex mutex;
   std::map<const std::byte*, std::shared_ptr<const SharedRegion>> regions;
@@ -48,11 +48,11 @@ Result<SharedMemory> SharedMemory::allocate(Bytes size) {
   if (size.value == 0) {
     return Error{ErrorCode::InvalidArgument, "no bytes to allocate", "give 1 or more"};
   }
-  // Mapping fills all pages: the kernel would kill a process of this host for what it does not have.
+  // Mapping touches all pages: without enough memory, the kernel would kill a process of this host.
   RINGSIDE_TRY(check_memory(size, "a shared buffer", "allocate less"));
   RINGSIDE_TRY(UniqueFd fd, make_sealed_file(size.value));
   RINGSIDE_TRY(Mapping mapping, Mapping::map(fd.get(), size.value));
-  // Where the system leaves it to programs, long buffers walk through fewer pages this way.
+  // If the system lets programs choose, large pages make long buffers faster.
   ::madvise(mapping.data(), mapping.size(), MADV_HUGEPAGE);
   Registry& all = registry();
   auto region =

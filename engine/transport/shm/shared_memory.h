@@ -42,8 +42,8 @@ class SharedMemory {
 class SharedRegion : public std::enable_shared_from_this<SharedRegion> {
  public:
   virtual ~SharedRegion() = default;
-  [[nodiscard]] virtual std::uint64_t id()
-      const = 0;  ///< never 0; no other region of this process ever has the same id
+  /// Never 0; no other region of this process ever has the same id
+  [[nodiscard]] virtual std::uint64_t id() const = 0;
   /// Returns the file descriptor of the memory. For GPU memory, returns the dma-buf that its driver exports, or -1.
   [[nodiscard]] virtual int fd() const = 0;
   [[nodiscard]] virtual std::byte* data() const = 0;

@@ -25,7 +25,7 @@
 namespace ringside {
 namespace {
 
-/// The preamble precedes the fifo, which wants its own alignment.
+/// The preamble precedes the fifo, which has a larger alignment.
 constexpr std::size_t kFifoAt = 128;
 
 Status check_memory(int fd, std::size_t size, ConnectionShape shape) {
@@ -43,7 +43,7 @@ Status check_memory(int fd, std::size_t size, ConnectionShape shape) {
   return {};
 }
 
-/// What both ends share: the memory, the socket that shows the peer's death, the abort flag.
+/// The members that both ends use: the memory, the socket that signals the peer's death, the abort flag.
 template <typename Fifo>
 class ShmEnd {
  public:
@@ -60,7 +60,7 @@ class ShmEnd {
   }
 
   [[nodiscard]] bool is_peer_gone() const {
-    // Not POLLIN: files of shared memory come this way.
+    // Not POLLIN, because descriptors of shared memory also arrive on this socket.
     pollfd poll{peer_.get(), POLLRDHUP, 0};
     return ::poll(&poll, 1, 0) > 0;
   }
@@ -138,7 +138,7 @@ class ShmSendEnd final : public SendEnd {
     return SendEnd::announce(bytes);
   }
 
-  // Memory moves by itself.
+  // Nothing to do: data is moved by the ranks' own stores.
   Status progress() override { return {}; }
   [[nodiscard]] bool is_drained() const override {
     if constexpr (kRefers) {
@@ -164,7 +164,7 @@ class ShmSendEnd final : public SendEnd {
     return Error{ErrorCode::InvalidArgument, fmt::format("post of {} bytes", bytes)};
   }
 
-  /// LL's lines are of data alone.
+  /// LL's lines contain only data, no references.
   static constexpr bool kRefers = std::is_same_v<Fifo, SlotFifo>;
 
   ShmEnd<Fifo> end_;
@@ -217,7 +217,7 @@ class ShmRecvEnd final : public RecvEnd {
 
   Status check_peer() override {
     RINGSIDE_TRY(end_.check_abort());
-    // In this order: what the peer posted before its end is seen before its end.
+    // In this order, data that the peer posted before it ended is seen before its end.
     const bool is_gone = end_.is_peer_gone();
     if (is_gone && !end_.fifo().has_arrived()) return peer_gone();
     return {};
@@ -229,7 +229,7 @@ class ShmRecvEnd final : public RecvEnd {
   [[nodiscard]] int file_socket() const override { return end_.socket(); }
 
  private:
-  /// The slot holds no bytes: they lie where it says, or where this rank has asked for them.
+  /// The slot holds a reference instead of data: the data is at that address, or where this rank requested it.
   Result<std::span<const std::byte>> look_elsewhere(std::span<const std::byte> slot) {
     if (end_.fifo().kind() == SlotKind::Landed) {
       spans_ = {};
@@ -241,7 +241,7 @@ class ShmRecvEnd final : public RecvEnd {
 
   ShmEnd<Fifo> end_;
   ReceivedMemory heard_;
-  ReceivedMemory::Spans spans_;  ///< of the slot in hand
+  ReceivedMemory::Spans spans_;  ///< referenced data of the current slot
   bool is_held_ = false;
 };
 

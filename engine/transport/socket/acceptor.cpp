@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/remark.h"
+#include "base/warning.h"
 #include "engine/transport/socket/frame.h"
 #include "engine/transport/socket/socket.h"
 #include "engine/transport/socket/wakeup.h"
@@ -20,7 +20,7 @@ namespace {
 
 enum class Progress { Waiting, Complete, Closed };
 
-/// One connection between knocking and its hello.
+/// One connection between its accept and its hello.
 struct Pending {
   Pending(UniqueFd connection, const Secret& secret, Deadline until)
       : fd(std::move(connection)),
@@ -32,8 +32,8 @@ struct Pending {
     return handshake.to_send().empty() ? POLLIN : static_cast<short>(POLLIN | POLLOUT);
   }
 
-  /// Goes as far as it can without waiting.
-  /// errors  why the peer is refused
+  /// Advances as far as possible without waiting.
+  /// errors  the reason to refuse the peer
   Result<Progress> advance() {
     std::array<std::byte, kHelloLimit> buffer{};
     for (;;) {
@@ -56,7 +56,8 @@ struct Pending {
     if (handshake.is_done()) return hello.receive(bytes);
     Status taken = handshake.receive(bytes);
     if (!taken && !handshake.to_send().empty()) {
-      // Lets a peer of another version say so; if the socket has no room for 40 bytes, so be it.
+      // Lets a peer of another version report that; if the socket has no room for 40 bytes, the peer just sees the
+      // connection close.
       static_cast<void>(send_some(fd.get(), handshake.to_send()));
     }
     return taken;
@@ -133,8 +134,8 @@ class Acceptor::Impl {
   void wait() {
     polled_.clear();
     polled_.push_back({wake_.fd(), POLLIN, 0});
-    // After "out of files" the listener would be readable without end: look again when a connection
-    // has ended, or a little later.
+    // After "too many open files" the listener would stay readable: the thread polls it again when a connection has
+    // ended, or a little later.
     if (!is_out_of_files_) polled_.push_back({listener_.get(), POLLIN, 0});
     Deadline first = is_out_of_files_ ? deadline_in(std::chrono::milliseconds(50), clock_)
                                       : Deadline::never(clock_);
@@ -143,7 +144,7 @@ class Acceptor::Impl {
       first = std::min(first, one.expires);
     }
     is_out_of_files_ = false;
-    // A failed poll (EINTR, no memory) leads to one round of advances that find nothing to do.
+    // A failed poll (EINTR, no memory) leads to one round without events.
     static_cast<void>(first.poll(polled_));
   }
 
@@ -151,9 +152,9 @@ class Acceptor::Impl {
     for (;;) {
       Result<UniqueFd> next = accept_one(listener_.get());
       if (!next) {
-        remark({"engine/transport/socket/acceptor.cpp", __LINE__, __func__},
-               fmt::format("{}: {}; {}", to_string(address_), next.error().message,
-                           next.error().help));
+        report_warning({"engine/transport/socket/acceptor.cpp", __LINE__, __func__},
+                       fmt::format("{}: {}; {}", to_string(address_), next.error().message,
+                                   next.error().help));
         is_out_of_files_ = true;
         if (!pending_.empty()) drop_oldest("to make room: this process is out of files");
         return;
@@ -191,30 +192,31 @@ class Acceptor::Impl {
   void refuse(const Pending& one, const std::string& why) {
     ++refused_;
     if (refused_ > 32 && refused_ % 1000 != 0) return;
-    remark({"engine/transport/socket/acceptor.cpp", __LINE__, __func__},
-           fmt::format("{} refused {}: {}{}", to_string(address_), one.peer, why,
-                       refused_ < 32 ? "" : fmt::format(" ({} refused so far)", refused_)));
+    report_warning({"engine/transport/socket/acceptor.cpp", __LINE__, __func__},
+                   fmt::format("{} refused {}: {}{}", to_string(address_), one.peer, why,
+                               refused_ < 32 ? "" : fmt::format(" ({} refused so far)", refused_)));
   }
 
   const UniqueFd listener_;
   const Endpoint address_;
   const Secret secret_;
   const AcceptorLimits limits_;
-  const Wakeup wake_;   ///< ends the thread's poll
-  const Wakeup ready_;  ///< counts queue_, and stays readable after close()
+  const Wakeup wake_;   ///< wakes the thread's poll
+  const Wakeup ready_;  ///< counts the elements of queue_; stays readable after close()
   Clock& clock_;
 
   std::mutex mutex_;
   std::deque<Accepted> queue_;  ///< guarded by mutex_
   bool is_closed_ = false;      ///< guarded by mutex_
 
-  // Only the thread's:
+  // Used by the thread only:
   std::vector<Pending> pending_;  ///< oldest first
   std::vector<pollfd> polled_;
   bool is_out_of_files_ = false;
   std::size_t refused_ = 0;
 
-  std::jthread thread_;  // last: starts when all of the above is there, ends before it goes
+  std::jthread
+      thread_;  // last member: the thread starts after all others exist and ends before they are destroyed
 };
 
 Result<std::unique_ptr<Acceptor>> Acceptor::listen(const Endpoint& endpoint, const Secret& secret,

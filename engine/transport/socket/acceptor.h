@@ -25,9 +25,9 @@ struct Accepted {
 };
 
 struct AcceptorLimits {
-  Nanoseconds handshake =
-      std::chrono::seconds(5);  ///< limit from connecting to the last byte of the hello
-  std::size_t pending = 4096;   ///< most connections in the handshake; another one drops the oldest
+  /// Limit from connecting to the last byte of the hello
+  Nanoseconds handshake = std::chrono::seconds(5);
+  std::size_t pending = 4096;  ///< most connections in the handshake; another one drops the oldest
 };
 
 /// Listens on an address, and accepts peers that prove the job's secret.
@@ -48,6 +48,7 @@ class Acceptor {
                                                   AcceptorLimits limits = {},
                                                   Clock& clock = real_clock());
   /// Serves a socket that already listens, as made by listen_on().
+  /// errors  System: out of file descriptors
   static Result<std::unique_ptr<Acceptor>> serve(UniqueFd listener, const Secret& secret,
                                                  AcceptorLimits limits = {},
                                                  Clock& clock = real_clock());

@@ -61,7 +61,7 @@ RawAddress to_raw(const Endpoint& endpoint) {
     RINGSIDE_ASSERT(!unix_name->name.empty() && unix_name->name.size() <= kLongestAbstractName,
                     "abstract name of {} bytes", unix_name->name.size());
     sockaddr_un address{};
-    address.sun_family = AF_UNIX;  // sun_path[0] stays 0: that makes the name abstract
+    address.sun_family = AF_UNIX;  // sun_path[0] stays 0, which makes the name abstract
     std::memcpy(&address.sun_path[1], unix_name->name.data(), unix_name->name.size());
     raw.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + unix_name->name.size());
     std::memcpy(&raw.storage, &address, raw.size);

@@ -56,7 +56,7 @@ struct AbstractName {
   friend bool operator==(const AbstractName&, const AbstractName&) = default;
 };
 
-/// What a process listens on: TCP between hosts, an abstract Unix socket within one.
+/// The address on which a process listens: TCP between hosts, an abstract Unix socket within one.
 using Endpoint = std::variant<SocketAddress, AbstractName>;
 
 std::string to_string(const Endpoint& endpoint);  ///< `10.0.0.1:4000`, `[fd00::1]:4000`, `@name`

@@ -15,10 +15,11 @@
 namespace ringside {
 namespace {
 
-/// When the host is asked in another way, so that its answer is there when the time-out has passed.
+/// When the host is probed in another way, so that its answer has arrived when the timeout passes.
 constexpr std::chrono::milliseconds kAskedAfter = kAnswerTimeout / 2;
 
-/// Begins a connection to where the socket's other end is. returns  none: it cannot be tried
+/// Starts to connect to the address of the socket's peer.
+/// returns  empty: impossible
 UniqueFd begin_attempt(int socket) {
   RawAddress peer;
   if (::getpeername(socket, peer.get(), &peer.size) != 0) return {};
@@ -28,7 +29,7 @@ UniqueFd begin_attempt(int socket) {
   return {};
 }
 
-/// returns  whether the host answered; nothing: it is not over
+/// returns  whether the host answered; nullopt: not known yet
 std::optional<bool> outcome_of(int attempt) {
   pollfd polled{attempt, POLLOUT, 0};
   if (::poll(&polled, 1, 0) <= 0) return std::nullopt;
@@ -44,7 +45,7 @@ Error unanswered(int socket, std::chrono::milliseconds waited, const tcp_info& i
       fmt::format("{}: nothing comes back: no acknowledgement for {} s, sent again {} times",
                   describe_peer(socket), waited.count() / 1000, info.tcpi_retransmits);
   if (!is_host_there) return {ErrorCode::Unreachable, what, help_for_no_answer()};
-  constexpr unsigned kHeaders = 28;  // ping's, of IPv4
+  constexpr unsigned kHeaders = 28;  // IPv4 and ICMP headers of ping
   return {ErrorCode::Unreachable,
           fmt::format("{}; the host answers a new connection, so short packets pass and those of "
                       "up to {} bytes do "
@@ -65,7 +66,7 @@ Status AnswerWatch::check(int socket) {
   socklen_t size = sizeof info;
   if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return {};
   const bool is_waiting = info.tcpi_unacked > 0 && info.tcpi_retransmits > 0;
-  // What carries data back acknowledges nothing where there was nothing to.
+  // Time without acknowledgements. A connection that only receives data has nothing to be acknowledged.
   const std::chrono::milliseconds waited(
       std::min(info.tcpi_last_ack_recv, info.tcpi_last_data_recv));
   if (!is_waiting || waited < kAskedAfter) {

@@ -16,7 +16,7 @@
 namespace ringside {
 namespace {
 
-/// A message needs one byte of data to carry a file.
+/// A message that carries a descriptor needs one byte of data.
 constexpr std::byte kFileFollows{'F'};
 
 std::vector<UniqueFd> files_in(msghdr& message) {
@@ -69,7 +69,7 @@ Status send_fd(int socket, int fd, const Patience& patience) {
 Result<UniqueFd> recv_fd(int socket, const Patience& patience) {
   std::byte carrier{};
   iovec data{&carrier, 1};
-  // Room for a second file, so that one too many is seen and closed and not silently dropped.
+  // Room for a second descriptor, so that an unexpected one is seen and closed instead of silently dropped.
   alignas(cmsghdr) std::array<char, CMSG_SPACE(2 * sizeof(int))> control{};
   msghdr message{};
   for (;;) {

@@ -10,8 +10,8 @@
 
 namespace ringside {
 
-inline constexpr std::size_t kFrameHeader =
-    4;  ///< size of the payload's length, which precedes it, bytes; little-endian
+/// Size of the payload's length, which precedes it, bytes; little-endian
+inline constexpr std::size_t kFrameHeader = 4;
 
 std::array<std::byte, kFrameHeader> frame_header(std::size_t payload);
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "base/remark.h"
+#include "base/warning.h"
 #include "engine/transport/socket/socket.h"
 
 namespace ringside {
@@ -28,7 +28,7 @@ const unsigned char* raw(std::string_view text) {
 }
 
 void need_sodium() {
-  // Fails only where the system has no source of randomness; nothing safe can be done then.
+  // Fails only if the system has no source of randomness; then no safe handshake is possible.
   static const bool is_ready = sodium_init() >= 0;
   RINGSIDE_ASSERT(is_ready, "libsodium found no source of randomness");
 }
@@ -154,11 +154,11 @@ Status shake_hands(int socket, HandshakeRole role, const Secret& secret, const P
   const auto refuse = [&peer, role](const Error& why) {
     const Error error{why.code, fmt::format("{} {}", peer, why.message), why.help};
     if (role == HandshakeRole::Accepting)
-      remark({"engine/transport/socket/handshake.cpp", __LINE__, __func__},
-             "refused " + error.message);
+      report_warning({"engine/transport/socket/handshake.cpp", __LINE__, __func__},
+                     "refused " + error.message);
     return error;
   };
-  bool has_heard_anything = false;
+  bool has_received_data = false;
   while (!handshake.is_done()) {
     if (const auto out = handshake.to_send(); !out.empty()) {
       RINGSIDE_TRY(send_all(socket, out, patience));
@@ -168,8 +168,8 @@ Status shake_hands(int socket, HandshakeRole role, const Secret& secret, const P
     const std::span<std::byte> in(buffer.data(), std::min(buffer.size(), handshake.wanted()));
     if (const Status got = recv_all(socket, in, patience); !got) {
       const ErrorCode code = got.error().code;
-      if (code == ErrorCode::PeerGone && has_heard_anything) {
-        // An accepting end that finds the proof wrong can but close.
+      if (code == ErrorCode::PeerGone && has_received_data) {
+        // An accepting end that finds a wrong proof can only close the connection.
         return refuse(
             {ErrorCode::PermissionDenied, "closed the connection during the handshake",
              "most likely the two do not share a secret: compare ids and RINGSIDE_SECRET"});
@@ -177,11 +177,12 @@ Status shake_hands(int socket, HandshakeRole role, const Secret& secret, const P
       if (code == ErrorCode::Timeout) return refuse({code, "fell silent during the handshake"});
       return got;
     }
-    has_heard_anything = true;
+    has_received_data = true;
     if (const Status taken = handshake.receive(in); !taken) {
       if (const auto out = handshake.to_send(); !out.empty()) {
         static_cast<void>(
-            send_all(socket, out, patience));  // a courtesy: the peer is refused anyway
+            send_all(socket, out,
+                     patience));  // for the peer's error message only: the peer is refused anyway
       }
       return refuse(taken.error());
     }

@@ -10,7 +10,7 @@ NameRule::Name read_name(std::string_view text) {
   NameRule::Name name{std::string(text)};
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return name;
-  // An alias of an interface has a colon, too: eth0:backup.
+  // An interface alias also contains a colon: eth0:backup.
   const char* const end = text.data() + text.size();
   int port = -1;
   const auto read = std::from_chars(text.data() + colon + 1, end, port);

@@ -20,9 +20,9 @@
 namespace ringside {
 namespace {
 
-/// source  RFC 9293, 3.7.1: what every network takes
+/// source  RFC 9293, 3.7.1: the segment size that every network supports
 constexpr int kShortSegment = 536;
-constexpr std::chrono::seconds kKeepIdle{3};      ///< without data before the first probe
+constexpr std::chrono::seconds kKeepIdle{3};      ///< idle time before the first probe
 constexpr std::chrono::seconds kKeepInterval{1};  ///< between probes
 constexpr const char* kClosedConnection = "a closed connection";
 
@@ -44,9 +44,10 @@ Error silent_error(const std::string& peer, const std::string& why) {
           help_for_no_answer()};
 }
 
-/// A living peer answers keepalives every kKeepIdle. When a connection is reset after two more had no answer, the other
-/// end, or its host, has given up for the same reason; the reset says nothing about its process.
-/// returns  how long nothing came before the reset; nothing: something did
+/// A living peer answers keepalives every kKeepIdle. If a connection is reset after two more intervals without an
+/// answer, the other end or its host has given up for the same reason, and the reset is no evidence about the peer's
+/// process.
+/// returns  how long nothing arrived before the reset; nullopt: something arrived
 std::optional<std::chrono::milliseconds> quiet_time_before_reset(int socket, int error_number) {
   if (error_number != ECONNRESET) return std::nullopt;
   int keeps_alive = 0;
@@ -71,7 +72,7 @@ Result<UniqueFd> make_socket(int family) {
 }
 
 void set_option(int socket, int level, int name, int value) {
-  // Only tuning goes through here: a kernel without the option serves as well, if less promptly.
+  // For tuning only: a kernel without the option also works, but reacts later.
   static_cast<void>(::setsockopt(socket, level, name, &value, sizeof value));
 }
 
@@ -89,8 +90,8 @@ std::string help_for_listen(const Endpoint& endpoint, int error_number) {
   return {};
 }
 
-/// A connection to a free local port may be answered by itself, when the kernel picks that very port
-/// for its near end. It looks like a peer that echoes.
+/// A connection to a free local port may connect to itself, if the kernel picks that port for its own end. It looks
+/// like a peer that echoes.
 bool is_connected_to_itself(int socket) {
   RawAddress near;
   RawAddress far;
@@ -101,7 +102,7 @@ bool is_connected_to_itself(int socket) {
   return near_address && far_address && *near_address == *far_address;
 }
 
-/// One attempt.  returns  0, or the errno that the attempt ended with
+/// Makes one attempt.  returns  0, or the errno of the attempt
 Result<int> try_connect(int socket, const RawAddress& address, const Patience& patience) {
   if (::connect(socket, address.get(), address.size) == 0) return 0;
   if (errno != EINPROGRESS) return errno;
@@ -129,13 +130,13 @@ bool is_worth_another_try(int error_number) {
 
 enum class Use { Hold, Listen, ListenShared };
 
-/// A socket with its address, that listens or does not.
+/// Makes a socket bound to the address; it does not listen yet.
 Result<UniqueFd> bind_to(const Endpoint& endpoint, Use use) {
   const RawAddress raw = to_raw(endpoint);
   RINGSIDE_TRY(UniqueFd made, make_socket(raw.storage.ss_family));
   const auto* tcp = std::get_if<SocketAddress>(&endpoint);
-  // With a port of our choice the last run's closing connections must not block the port. Without
-  // one, SO_REUSEADDR would let the kernel hand the same free port to two sockets.
+  // With a requested port, closing connections of the last run must not block it. Without one, SO_REUSEADDR would let
+  // the kernel give the same free port to two sockets.
   if (tcp != nullptr && tcp->port != 0) set_option(made.get(), SOL_SOCKET, SO_REUSEADDR, 1);
   if (use == Use::ListenShared) set_option(made.get(), SOL_SOCKET, SO_REUSEPORT, 1);
   if (::bind(made.get(), raw.get(), raw.size) != 0 ||
@@ -241,7 +242,7 @@ Result<UniqueFd> accept_one(int listener) {
     }
     const int why = errno;
     if (would_wait(why)) return UniqueFd();
-    // What went wrong with that one connection says nothing of the next: see accept(2), "Error handling".
+    // An error of one connection does not affect the next: see accept(2), "Error handling".
     if (why == EINTR || why == ECONNABORTED || why == EPROTO || why == ENETDOWN ||
         why == EHOSTDOWN || why == EHOSTUNREACH || why == ENETUNREACH || why == ENONET ||
         why == EOPNOTSUPP || why == ENOPROTOOPT) {
@@ -292,15 +293,15 @@ void enable_keepalive(int socket, Attention attention) {
   set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
   set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, static_cast<int>(kKeepIdle.count()));
   set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(kKeepInterval.count()));
-  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 5);  // probes without an answer
-  // Data that wait for a reader's room count as unanswered, too.
+  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 5);  // number of unanswered probes
+  // Data that waits for room at the receiver also counts as unanswered.
   if (attention == Attention::Prompt) {
     set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(kAnswerTimeout.count()));
   }
 }
 
 Status check_open(int socket) {
-  // Not POLLIN: what is still to be read says nothing of its end.
+  // Not POLLIN: unread data does not show whether the peer has ended.
   pollfd poll{socket, POLLRDHUP, 0};
   if (::poll(&poll, 1, 0) <= 0) return {};
   int number = 0;
@@ -323,7 +324,7 @@ Result<std::size_t> send_some(int socket, std::span<const std::span<const std::b
   RINGSIDE_ASSERT(pieces.size() <= kMostPieces, "{} pieces", pieces.size());
   std::array<iovec, kMostPieces> vectors;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    // sendmsg() only reads them.
+    // sendmsg() does not write to the buffers.
     vectors[i] = {const_cast<std::byte*>(pieces[i].data()), pieces[i].size()};
   }
   msghdr message{};

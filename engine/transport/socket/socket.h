@@ -38,6 +38,7 @@ Result<UniqueFd> take_port(const SocketAddress& address);
 Result<UniqueFd> listen_unix(const AbstractName& name);
 
 /// Calls listen_tcp() or listen_unix().
+/// errors  as there
 Result<UniqueFd> listen_on(const Endpoint& endpoint);
 
 /// How to interpret that no process listens at an address.

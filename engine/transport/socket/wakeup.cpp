@@ -18,7 +18,7 @@ Result<Wakeup> Wakeup::make(Kind kind) {
 
 void Wakeup::signal() const noexcept {
   const std::uint64_t one = 1;
-  // Fails only when the counter is at its end, and then it is readable as it should be.
+  // Fails only if the counter is at its maximum; then the descriptor is readable, as it should be.
   static_cast<void>(!::write(fd_.get(), &one, sizeof one));
 }
 

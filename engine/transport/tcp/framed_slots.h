@@ -23,7 +23,7 @@ struct FramedSlot {
   std::vector<std::byte> bytes;
   /// The payload's place in a caller's buffer; empty: after the header
   std::span<std::byte> lent = {};
-  std::size_t size = 0;  ///< of header and payload together
+  std::size_t size = 0;  ///< bytes of header and payload together
   std::size_t done = 0;  ///< bytes of those that have been sent or received
 
   /// Returns the memory from the header on: header and longest payload.

@@ -11,7 +11,7 @@
 namespace ringside {
 namespace {
 
-/// returns  `otherwise` where it is not set, or -2, NCCL's word for that
+/// returns  `otherwise` if it is not set, or is -2, which NCCL uses for "not set"
 Result<int> read_count(const Environment& environment, const char* name, int least, int most,
                        int otherwise) {
   if (environment(name) == "-2") return otherwise;

@@ -57,7 +57,7 @@ void StripeThreads::serve(const std::stop_token& stop, std::size_t thread) {
     std::erase_if(lanes, [&](std::size_t lane) {
       const Result<short> events = advance_(lane);
       if (!events) end_lane(events.error());
-      // Without events poll() would still report a hang-up, again and again.
+      // With no events, poll() would still report a hang-up repeatedly.
       if (events && *events != 0) polled.push_back({sockets_[lane], *events, 0});
       return !events;
     });

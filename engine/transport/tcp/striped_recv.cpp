@@ -36,7 +36,7 @@ class StripedRecvEnd final : public RecvEnd {
     const Arriving& arriving = slots_[number % kSlots];
     const std::uint32_t come = arriving.come.load(std::memory_order_acquire);
     if (come == 0 || come != arriving.size.load(std::memory_order_relaxed)) {
-      // In this order: what has come before the peer's end is seen before its end.
+      // In this order, data that arrived before the peer ended is seen before its end.
       const Status alive = progress();
       if (arriving.come.load(std::memory_order_acquire) != come)
         return std::span<const std::byte>();
@@ -70,7 +70,7 @@ class StripedRecvEnd final : public RecvEnd {
     return threads_.status_of_all();
   }
 
-  // A closed or reset socket shows when it is read, which the threads do.
+  // A read shows a closed or reset socket, and the threads read all the time.
   Status check_peer() override { return {}; }
 
   void abort() noexcept override { aborted_.store(true, std::memory_order_relaxed); }
@@ -78,27 +78,29 @@ class StripedRecvEnd final : public RecvEnd {
 
  private:
   struct Arriving {
-    std::atomic<std::uint32_t> size{0};  ///< as its parts say; 0: none has come
-    std::atomic<std::uint32_t> come{0};  ///< of those bytes
+    std::atomic<std::uint32_t> size{0};  ///< as its parts report; 0: no part has arrived
+    std::atomic<std::uint32_t> come{0};  ///< bytes that have arrived
   };
   struct Lane {
     UniqueFd socket;
-    std::atomic<bool> is_blocked{false};  ///< its part is of a slot that is not free yet
-    // Of the lane's thread:
+    std::atomic<bool> is_blocked{
+        false};  ///< its current part belongs to a slot that is not free yet
+    // Used by the lane's thread only:
     std::array<std::byte, kPreamble> preamble{};
     std::size_t introduced = 0;
     std::array<std::byte, PartMark::kSize> header{};
     std::size_t header_done = 0;
-    PartMark mark;  ///< once the header is there
+    PartMark mark;  ///< valid after the header has arrived
     std::uint64_t number = 0;
-    std::size_t done = 0;  ///< of the part's bytes
+    std::size_t done = 0;  ///< bytes of the part that were received
   };
 
   [[nodiscard]] std::span<std::byte> slot(std::uint64_t count) const {
     return memory_.bytes().subspan(count % kSlots * shape_.slot_size.value, shape_.slot_size.value);
   }
 
-  /// Takes what the kernel has. returns  what the lane waits for
+  /// Reads the data that the kernel has.
+  /// returns  the poll events that the lane waits for
   Result<short> advance(Lane& lane) {
     constexpr short kMore = POLLIN;
     RINGSIDE_TRY(const bool is_introduced, recv_preamble(lane));
@@ -135,7 +137,7 @@ class StripedRecvEnd final : public RecvEnd {
   Status begin_part(Lane& lane) {
     RINGSIDE_TRY(lane.mark, PartMark::read(lane.header, shape_.slot_size));
     lane.done = 0;
-    // Those that come lie at most what the kernel holds ahead, and none behind.
+    // Arriving parts never belong to an earlier slot, and lie ahead by at most the data that the kernel buffers.
     const std::uint64_t free = released_.load(std::memory_order_acquire);
     const std::uint32_t ahead = lane.mark.slot - static_cast<std::uint32_t>(free);
     constexpr std::uint32_t kFarthest = 1U << 30;
@@ -144,7 +146,8 @@ class StripedRecvEnd final : public RecvEnd {
     return {};
   }
 
-  /// Whether the part's slot is one of the eight. If not, the thread that frees one wakes the lane.
+  /// Returns whether the part's slot is one of the eight current ones. If not, the thread that frees a slot wakes the
+  /// lane.
   [[nodiscard]] bool has_room(Lane& lane) const {
     const auto is_free = [&] {
       return lane.number - released_.load(std::memory_order_seq_cst) < kSlots;
@@ -180,9 +183,9 @@ class StripedRecvEnd final : public RecvEnd {
   std::vector<Lane> lanes_;
   std::array<Arriving, kSlots> slots_;
   std::atomic<std::uint64_t> released_{0};
-  std::span<const std::byte> held_;  ///< the data of slot released_, once peek() gave them
+  std::span<const std::byte> held_;  ///< data of slot released_ after peek() returned it
   std::atomic<bool> aborted_{false};
-  StripeThreads threads_;  ///< the last: they end first
+  StripeThreads threads_;  ///< last member: its threads end first
 };
 
 }  // namespace

@@ -83,36 +83,36 @@ class StripedSendEnd final : public SendEnd {
   [[nodiscard]] Bytes slot_size() const override { return shape_.slot_size; }
 
  private:
-  /// A part on its way: its header, its bytes.
+  /// A part in flight: its header and its data.
   struct Part {
     std::array<std::byte, PartMark::kSize> header{};
     std::span<const std::byte> bytes;
     std::uint64_t slot = 0;
   };
-  /// Of a slot each lane has one part at most, so that it never has more than there are slots.
+  /// A lane has at most one part of each slot, so it never has more parts than there are slots.
   struct Lane {
     UniqueFd socket;
     AnswerWatch answers;
     std::array<Part, kSlots> parts;
-    std::atomic<std::uint64_t> queued{0};  ///< parts ever handed to the lane
-    // Of the lane's thread:
+    std::atomic<std::uint64_t> queued{0};  ///< parts given to the lane so far
+    // Used by the lane's thread only:
     std::uint64_t sent = 0;
-    std::size_t introduced = 0;  ///< of the preamble, sent
-    std::size_t done = 0;        ///< of part `sent`, header and bytes
+    std::size_t introduced = 0;  ///< bytes of the preamble that were sent
+    std::size_t done = 0;        ///< bytes of part number `sent` that were sent, with its header
   };
 
   [[nodiscard]] std::span<std::byte> slot(std::uint64_t count) const {
     return memory_.bytes().subspan(count % kSlots * shape_.slot_size.value, shape_.slot_size.value);
   }
 
-  /// Slots of which every part has left.
+  /// Returns the number of slots whose parts have all been sent.
   [[nodiscard]] std::uint64_t freed() const {
     while (freed_ != posted_ && parts_left_[freed_ % kSlots].load(std::memory_order_acquire) == 0)
       ++freed_;
     return freed_;
   }
 
-  /// Cuts the slot that was filled, and gives its parts to the lanes whose turn it is.
+  /// Splits the filled slot and gives its parts to the next lanes.
   void hand_out(std::uint32_t size) {
     const std::uint64_t most = (size + kLeastPart.value - 1) / kLeastPart.value;
     const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(most, lanes_.size()));
@@ -131,7 +131,8 @@ class StripedSendEnd final : public SendEnd {
     }
   }
 
-  /// Gives the kernel what it takes. returns  what the lane waits for
+  /// Writes as much as the kernel accepts.
+  /// returns  the poll events that the lane waits for
   Result<short> advance(Lane& lane) {
     while (lane.introduced < kPreamble) {
       RINGSIDE_TRY(const std::size_t moved,
@@ -161,12 +162,12 @@ class StripedSendEnd final : public SendEnd {
   Staging memory_;
   std::vector<Lane> lanes_;
   std::size_t turn_ = 0;
-  std::array<std::atomic<std::uint32_t>, kSlots> parts_left_{};  ///< of each slot on its way
+  std::array<std::atomic<std::uint32_t>, kSlots> parts_left_{};  ///< [slot]: parts not sent yet
   std::uint64_t posted_ = 0;
   mutable std::uint64_t freed_ = 0;
   bool is_held_ = false;
   std::atomic<bool> aborted_{false};
-  StripeThreads threads_;  ///< the last: they end first
+  StripeThreads threads_;  ///< last member: its threads end first
 };
 
 }  // namespace

@@ -45,13 +45,13 @@ class LentTcpRecvEnd final : public RecvEnd {
     while (arrived_ - released_ < kSlots) {
       const std::uint64_t before = arrived_;
       RINGSIDE_TRY(const bool is_all, recv_slot());
-      // A slot is worth more now than the next one.
+      // Returning a slot now is better than reading the next one.
       if (is_all || arrived_ != before) return {};
     }
     return {};
   }
 
-  // A closed or reset socket shows when it is read, which a waiting rank does all the time.
+  // A read shows a closed or reset socket, and a waiting rank reads all the time.
   Status check_peer() override { return {}; }
   void abort() noexcept override { aborted_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] Bytes slot_size() const override { return shape_.slot_size; }
@@ -59,7 +59,7 @@ class LentTcpRecvEnd final : public RecvEnd {
   [[nodiscard]] std::uint64_t arrived() const override { return arrived_; }
 
  private:
-  /// returns  whether it has come whole and says what was expected
+  /// returns  whether the whole preamble has arrived; checks that it is the expected one
   Result<bool> recv_preamble() {
     while (introduced_ < kPreamble) {
       RINGSIDE_TRY(const std::size_t moved,
@@ -71,7 +71,8 @@ class LentTcpRecvEnd final : public RecvEnd {
     return true;
   }
 
-  /// One call's worth. returns  whether the kernel has no more
+  /// Makes one system call.
+  /// returns  whether the kernel has no more data
   Result<bool> recv_slot() {
     FramedSlot& slot = slots_.at(arrived_);
     const std::size_t before = slot.done;
@@ -100,7 +101,7 @@ class LentTcpRecvEnd final : public RecvEnd {
   UniqueFd peer_;
   ConnectionShape shape_;
   std::array<std::byte, kPreamble> preamble_{};
-  std::size_t introduced_ = 0;  ///< of the peer's preamble, received
+  std::size_t introduced_ = 0;  ///< bytes of the peer's preamble that were received
   LentSlots lent_;
   FramedSlots slots_;
   std::uint64_t arrived_ = 0;

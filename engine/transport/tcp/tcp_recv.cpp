@@ -42,7 +42,7 @@ class TcpRecvEnd final : public RecvEnd {
     held_ = {};
     slots_.at(released_++).done = 0;
     if (!std::exchange(has_surplus_, false)) return {};
-    // The slot that is free now is where it belongs.
+    // The freed slot is the one to which the surplus data belongs.
     carry_over();
     return count_arrived();
   }
@@ -56,20 +56,20 @@ class TcpRecvEnd final : public RecvEnd {
     while (arrived_ - released_ < kSlots) {
       const std::uint64_t before = arrived_;
       RINGSIDE_TRY(const bool is_all, recv_slots());
-      // A slot is worth more now than the next one.
+      // Returning a slot now is better than reading the next one.
       if (is_all || arrived_ != before) return {};
     }
     return {};
   }
 
-  // A closed or reset socket shows when it is read, which a waiting rank does all the time.
+  // A read shows a closed or reset socket, and a waiting rank reads all the time.
   Status check_peer() override { return {}; }
 
   void abort() noexcept override { aborted_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] Bytes slot_size() const override { return shape_.slot_size; }
 
  private:
-  /// returns  whether it has come whole and says what was expected
+  /// returns  whether the whole preamble has arrived; checks that it is the expected one
   Result<bool> recv_preamble() {
     while (introduced_ < kPreamble) {
       RINGSIDE_TRY(const std::size_t moved,
@@ -82,13 +82,14 @@ class TcpRecvEnd final : public RecvEnd {
     return true;
   }
 
-  /// One call's worth. returns  whether the kernel has no more
+  /// Makes one system call.
+  /// returns  whether the kernel has no more data
   Result<bool> recv_slots() {
     FramedSlot& slot = slots_.at(arrived_);
     const bool has_next = arrived_ + 1 - released_ < kSlots;
     const bool is_sized = slot.done >= kFrameHeader;
     std::array<std::span<std::byte>, 2> room{
-        // Of unknown size, it may be read past its end: what is too much is the next one's.
+        // The size is not known yet, so the read may go past the slot's end: surplus data belongs to the next slot.
         slot.header_on()
             .first(is_sized   ? slot.size
                    : has_next ? slot.header_on().size()
@@ -104,7 +105,7 @@ class TcpRecvEnd final : public RecvEnd {
     return is_all;
   }
 
-  /// Finds where slots end in what has come.
+  /// Finds the ends of slots in the received data.
   Status count_arrived() {
     while (arrived_ - released_ < kSlots) {
       FramedSlot& slot = slots_.at(arrived_);
@@ -113,7 +114,7 @@ class TcpRecvEnd final : public RecvEnd {
       if (slot.done < slot.size) return {};
       ++arrived_;
       if (slot.done == slot.size) continue;
-      // Many short ones may come in one call, more than there are slots: the last one keeps the rest.
+      // One read may bring more short slots than there is room for: the last one keeps the surplus.
       if (arrived_ - released_ == kSlots) {
         has_surplus_ = true;
         return {};
@@ -123,7 +124,7 @@ class TcpRecvEnd final : public RecvEnd {
     return {};
   }
 
-  /// What was read past the end of the last slot that arrived begins the next one.
+  /// Moves data that was read past the end of the last slot into the next one.
   void carry_over() {
     FramedSlot& last = slots_.at(arrived_ - 1);
     FramedSlot& next = slots_.at(arrived_);
@@ -135,14 +136,14 @@ class TcpRecvEnd final : public RecvEnd {
   UniqueFd peer_;
   ConnectionShape shape_;
   std::array<std::byte, kPreamble> preamble_{};
-  std::size_t introduced_ = 0;  ///< of the peer's preamble, received
+  std::size_t introduced_ = 0;  ///< bytes of the peer's preamble that were received
   bool is_agreed_ = false;
   FramedSlots slots_;
   Staging staging_;
   std::uint64_t arrived_ = 0;
   std::uint64_t released_ = 0;
-  bool has_surplus_ = false;         ///< all slots are full, and the last one has more than its own
-  std::span<const std::byte> held_;  ///< the data of slot released_, once peek() gave them
+  bool has_surplus_ = false;         ///< all slots are full, and the last one holds surplus data
+  std::span<const std::byte> held_;  ///< data of slot released_ after peek() returned it
   std::atomic<bool> aborted_{false};
 };
 

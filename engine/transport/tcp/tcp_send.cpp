@@ -19,7 +19,7 @@ namespace {
 
 class TcpSendEnd final : public SendEnd {
  public:
-  /// lent  none: it has slots of its own
+  /// lent  empty: the end uses its own slots
   TcpSendEnd(UniqueFd peer, ConnectionShape shape, LentSlots lent)
       : peer_(std::move(peer)),
         shape_(shape),
@@ -103,7 +103,7 @@ class TcpSendEnd final : public SendEnd {
     return {};
   }
 
-  /// As much of all posted slots as the kernel takes in one call.
+  /// Writes as much of all posted slots as the kernel accepts in one call.
   Status send_posted() {
     std::array<std::span<const std::byte>, 2 * kSlots> pieces;
     std::size_t count = 0;
@@ -127,7 +127,7 @@ class TcpSendEnd final : public SendEnd {
     return {};
   }
 
-  /// From where it lies into the kernel; what that does not take waits in a slot.
+  /// Writes from the caller's buffer; data that the kernel does not accept is copied into a slot.
   Status send_straight(std::span<const std::byte> from) {
     const std::span<std::byte> payload = begin_slot(Bytes{from.size()});
     FramedSlot& slot = slots_.at(posted_++);
@@ -144,7 +144,8 @@ class TcpSendEnd final : public SendEnd {
     return {};
   }
 
-  /// Writes the header of the next slot. returns  where what it announces goes
+  /// Writes the header of the next slot.
+  /// returns  where its data goes
   std::span<std::byte> begin_slot(Bytes size) {
     FramedSlot& slot = slots_.at(posted_);
     const std::size_t payload = wire_size(shape_.protocol, size).value;
@@ -159,14 +160,14 @@ class TcpSendEnd final : public SendEnd {
   AnswerWatch answers_;
   ConnectionShape shape_;
   std::array<std::byte, kPreamble> preamble_;
-  std::size_t introduced_ = 0;  ///< of the preamble, sent
+  std::size_t introduced_ = 0;  ///< bytes of the preamble that were sent
   LentSlots lent_;
   FramedSlots slots_;
   Staging staging_;
   std::uint64_t posted_ = 0;
   std::uint64_t sent_ = 0;
   bool is_held_ = false;
-  bool is_stuck_ = false;  ///< the kernel took less than there was
+  bool is_stuck_ = false;  ///< the kernel accepted less than there was
   std::atomic<bool> aborted_{false};
 };
 

@@ -230,7 +230,7 @@ ChunkHistory::Holding ChunkHistory::at(std::int32_t rank, std::size_t chunk,
   const auto& cell = cells_[static_cast<std::size_t>(rank) * chunks_.size() + chunk];
   const auto behind = std::ranges::upper_bound(cell, time_ns, {}, &Change::time_ns);
   if (behind == cell.begin()) return {std::span(sets_).first(words_), false};
-  // What was kept stays, even if later data is passed on.
+  // A stored result stays, even if later data is passed on.
   const Change* last = &*std::prev(behind);
   for (auto one = behind; one != cell.begin() && !last->is_kept;) {
     --one;

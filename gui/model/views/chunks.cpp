@@ -202,7 +202,7 @@ void Chunks::prepare(const std::shared_ptr<const Document>& document, const Stat
     return;
   }
   const Result<ChunkHistory>* const made = history_.of(document, call);
-  if (made == nullptr) return into.say_it_is_being_prepared(title_of(*document, *call));
+  if (made == nullptr) return into.show_preparing(title_of(*document, *call));
   if (!*made) {
     into.lines.push_back(fmt::format("{}: {}", title_of(*document, *call), made->error().message));
     return;

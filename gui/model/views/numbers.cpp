@@ -240,7 +240,7 @@ void Numbers::prepare(const std::shared_ptr<const Document>& shown, const State&
     return;
   }
   Sums* const sums = sums_.of(shown, call);
-  if (sums == nullptr) return into.say_it_is_being_prepared(title_of(document, *call));
+  if (sums == nullptr) return into.show_preparing(title_of(document, *call));
   sums->move_to(state.now_ns);
   const auto ranks = static_cast<int>(document.replay->statistics().ranks);
   const std::int64_t length = std::max<std::int64_t>(call->time.end_ns - call->time.begin_ns, 1);

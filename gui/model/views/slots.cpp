@@ -216,7 +216,7 @@ Slots::Shown Slots::shown_of(const Document& document, const Wanted& wanted) {
 void Slots::prepare(const std::shared_ptr<const Document>& document, const State& state,
                     const Canvas& canvas, Panel& into) {
   const Shown* const shown = shown_.of(document, state.connection);
-  if (shown == nullptr) return into.say_it_is_being_prepared("slots");
+  if (shown == nullptr) return into.show_preparing("slots");
   if (!shown->key) {
     into.lines.emplace_back("The trace has no message between two ranks, so no slot was used.");
     return;

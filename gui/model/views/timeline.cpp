@@ -15,9 +15,9 @@ namespace {
 
 constexpr float kFoldPx = 1.5F;          // narrower than this is folded
 constexpr float kWaitPx = 8;             // wide enough to show which part was waiting
-constexpr float kBucketPx = 3;           // of rows that show several lanes
-constexpr double kMostLooks = 16'000;    // at events, or at nodes of the index, in a frame
-constexpr std::size_t kMostLanes = 256;  // that one folded row asks
+constexpr float kBucketPx = 3;           // width of a bucket in rows that show several lanes
+constexpr double kMostLooks = 16'000;    // events or index nodes visited in a frame
+constexpr std::size_t kMostLanes = 256;  // lanes that one folded row reads
 constexpr std::size_t kMostArrows = 120;
 constexpr int kMostTracks = 4;
 
@@ -99,7 +99,7 @@ class Timeline::Frame {
     }
   }
 
-  [[nodiscard]] bool is_accused(std::int32_t rank) const {
+  [[nodiscard]] bool is_culprit(std::int32_t rank) const {
     return rank >= 0 && std::ranges::any_of(document_.findings, [&](const Finding& finding) {
              return finding.weight == Finding::Weight::Fault &&
                     std::ranges::find(finding.ranks, rank) != finding.ranks.end();
@@ -109,7 +109,7 @@ class Timeline::Frame {
   void label(const LaneRow& row, std::uint32_t number, float y, float y1) {
     if (y < own_.top_) return;
     const float x = 4 + static_cast<float>(row.depth) * canvas_.letter * 1.6F;
-    const bool is_bad = is_accused(row.rank);
+    const bool is_bad = is_culprit(row.rank);
     const Ink ink = is_bad || row.depth == 0 ? Ink::Text : Ink::Faint;
     if (is_bad) {
       into_.boxes.push_back({0, y, axis_.left - 6, y1, Ink::Bad, Fill::Soft});

@@ -58,7 +58,7 @@ class TopologyView::Frame {
       panel_.lines.push_back(words());
       panel_.lines.push_back(limits());
     } else {
-      panel_.say_it_is_being_prepared(title_of(document_, call_));
+      panel_.show_preparing(title_of(document_, call_));
     }
     for (std::int32_t rank = 0; rank < ranks; ++rank) gpu(rank);
     if (is_cut_)
@@ -179,7 +179,7 @@ class TopologyView::Frame {
     const Point at = gpus_[static_cast<std::size_t>(rank)];
     into_.discs.push_back({at.x, at.y, radius_, Ink::Panel, Fill::Solid});
     into_.discs.push_back(
-        {at.x, at.y, radius_, is_accused(rank) ? Ink::Bad : Ink::Text, Fill::Outline});
+        {at.x, at.y, radius_, is_culprit(rank) ? Ink::Bad : Ink::Text, Fill::Outline});
     std::string text = fmt::format("{}", rank);
     const bool fits = static_cast<float>(text.size()) * canvas_.letter < 1.7F * radius_ &&
                       canvas_.line < 2.1F * radius_;
@@ -196,7 +196,7 @@ class TopologyView::Frame {
                            {Target::Kind::Rank, static_cast<std::uint32_t>(rank), 0, 0}});
   }
 
-  [[nodiscard]] bool is_accused(std::int32_t rank) const {
+  [[nodiscard]] bool is_culprit(std::int32_t rank) const {
     return std::ranges::any_of(document_.findings, [&](const Finding& finding) {
       return finding.weight == Finding::Weight::Fault &&
              std::ranges::find(finding.ranks, rank) != finding.ranks.end();
@@ -316,7 +316,7 @@ class TopologyView::Frame {
       }
       lines.emplace_back(static_cast<float>(std::min(share, 1.0)), hop);
     }
-    // Of two directions the busier one is visible.
+    // Drawn last, so that the busier direction is visible.
     std::ranges::sort(lines);
     for (const auto& [share, hop] : lines) stroke(hop, share);
   }
@@ -469,7 +469,8 @@ class TopologyView::Frame {
     return corners.back();
   }
 
-  static constexpr std::uint32_t kRank = 1U << 31;    ///< of a hop's end: a rank, no place
+  /// Marks a hop's end that is a rank instead of a place
+  static constexpr std::uint32_t kRank = 1U << 31;
   static constexpr std::uint32_t kMiddle = 1U << 30;  ///< in addition: the switch of that group
 
   const Document& document_;
@@ -483,7 +484,8 @@ class TopologyView::Frame {
   MachineLayout layout_;
   std::vector<Point> gpus_;  ///< [rank]
   float radius_ = 8;
-  std::map<std::int32_t, Point> middles_;  ///< of switches without a known machine, by group
+  /// [group]: position of a switch if the machine is unknown
+  std::map<std::int32_t, Point> middles_;
   bool has_switch_ = false;
   bool is_cut_ = false;  ///< there are more ranks
   int moving_ = 0;

@@ -1,4 +1,4 @@
-#include "base/remark.h"
+#include "base/warning.h"
 
 #include <unistd.h>
 
@@ -10,18 +10,20 @@
 namespace ringside {
 namespace {
 
-void write_remark(const RemarkPlace& /*place*/, const std::string& text) {
+void write_warning(const WarningPlace& /*place*/, const std::string& text) {
   const std::string line = "warning: " + text + "\n";
   // A line that cannot be written has nowhere to be reported.
   static_cast<void>(write_all(STDERR_FILENO, std::as_bytes(std::span(line))));
 }
 
-std::atomic<RemarkTaker> taker{write_remark};
+std::atomic<WarningHandler> handler{write_warning};
 
 }  // namespace
 
-void remark(const RemarkPlace& place, const std::string& text) { taker.load()(place, text); }
+void report_warning(const WarningPlace& place, const std::string& text) {
+  handler.load()(place, text);
+}
 
-void take_remarks(RemarkTaker wanted) { taker.store(wanted); }
+void set_warning_handler(WarningHandler wanted) { handler.store(wanted); }
 
 }  // namespace ringside
