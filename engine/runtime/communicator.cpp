@@ -591,7 +591,9 @@ int Communicator::nranks() const { return impl_->bootstrap->nranks(); }
 Result<Choice> Communicator::choose(const CollectiveCall& call) const {
   return impl_->executor->choose(call);
 }
-void Communicator::set_wishes(const CallWishes& wishes) { impl_->executor->set_wishes(wishes); }
+void Communicator::set_settings(const CallSettings& settings) {
+  impl_->executor->set_settings(settings);
+}
 const HostLayout& Communicator::layout() const { return impl_->executor->layout(); }
 std::map<std::string, int> Communicator::ways() const { return impl_->executor->ways(); }
 
