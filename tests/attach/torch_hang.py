@@ -114,7 +114,7 @@ class Job:
             if time.monotonic() > last or self.launcher.poll() is not None:
                 raise RuntimeError("the job did not reach its fault")
             time.sleep(0.2)
-        time.sleep(3)
+        time.sleep(15)  # longer than the usual pause between two calls
 
     def go_on(self, fault):
         open(self.folder + "/go", "w", encoding="ascii").close()
