@@ -109,7 +109,7 @@ class Job:
         self.launcher = subprocess.Popen(within(self.root, words))
 
     def wait_until_it_hangs(self):
-        last = time.monotonic() + 180
+        last = time.monotonic() + 400
         while not os.path.exists(self.folder + "/reached"):
             if time.monotonic() > last or self.launcher.poll() is not None:
                 raise RuntimeError("the job did not reach its fault")
