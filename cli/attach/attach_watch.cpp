@@ -99,7 +99,7 @@ class WatchedJob {
   }
 
   /// A watch may begin before its job does.
-  /// errors  none of the services answered before the watch ends; a service that is none of RAS
+  /// errors  none of the services answered before the watch ends; a service that does not speak RAS
   Status wait_for_service(Clock::Time began) {
     for (bool is_first = true;; is_first = false) {
       const Clock::Time asked = real_clock().now();

@@ -15,7 +15,7 @@
 namespace ringside::cli {
 namespace {
 
-/// What one rank tells the others of itself.
+/// What each rank sends the others about itself.
 struct Card {
   std::int32_t pid = 0;
   std::array<char, 64> host{};

@@ -13,7 +13,9 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -270,11 +272,16 @@ Result<ProcessText> stack_of(std::int64_t pid, Deadline deadline, bool is_stoppe
   std::vector<std::vector<std::string>> tools = {
       {"py-spy", "dump", "--nonblocking", "--pid", number}};
   if (!is_stopped) {
-    tools.push_back({"gdb", "--batch", "--nx", "-iex", "set auto-solib-add off", "-ex",
-                     python_frames_command(), "-p", number});
+    // Libraries of a process with a root folder of its own are there; gdb knows containers, and not that.
+    std::error_code unread;
+    const std::string root =
+        std::filesystem::read_symlink(fmt::format("/proc/{}/root", pid), unread).string();
+    const std::string sysroot = unread || root == "/" ? "set confirm off" : "set sysroot " + root;
+    tools.push_back({"gdb", "--batch", "--nx", "-iex", sysroot, "-iex", "set auto-solib-add off",
+                     "-ex", python_frames_command(), "-p", number});
     // The exit status is that of the last command: py-bt may be unknown.
-    tools.push_back({"gdb", "--batch", "--nx", "-ex", "set pagination off", "-ex", "py-bt", "-ex",
-                     "thread apply all bt", "-p", number});
+    tools.push_back({"gdb", "--batch", "--nx", "-iex", sysroot, "-ex", "set pagination off", "-ex",
+                     "py-bt", "-ex", "thread apply all bt", "-p", number});
   }
   for (const std::vector<std::string>& words : tools) {
     RINGSIDE_TRY(const ToolAnswer answer, run_tool(words, deadline));

@@ -109,12 +109,12 @@ class Job:
         self.launcher = subprocess.Popen(within(self.root, words))
 
     def wait_until_it_hangs(self):
-        last = time.monotonic() + 180
+        last = time.monotonic() + 400
         while not os.path.exists(self.folder + "/reached"):
             if time.monotonic() > last or self.launcher.poll() is not None:
                 raise RuntimeError("the job did not reach its fault")
             time.sleep(0.2)
-        time.sleep(3)
+        time.sleep(15)  # longer than the usual pause between two calls
 
     def go_on(self, fault):
         open(self.folder + "/go", "w", encoding="ascii").close()

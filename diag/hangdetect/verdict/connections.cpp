@@ -117,6 +117,8 @@ void add_connections(const Scene& scene, Explanations& out) {
   // If several ranks wait for no data, each of them may have done its part.
   const std::vector<int> idle = unblocked_in_call(scene);
   if (idle.size() != 1) return;
+  // A rank that waits for another one by its calls (a receive whose sender has gone on) is blocked, whatever it has got.
+  if (!scene.wait_state.waits[static_cast<std::size_t>(idle.front())].empty()) return;
   one.kind = Kind::DeadRank;
   one.culprits = idle;
   one.features = {Feature::UnblockedInCall};

@@ -176,7 +176,7 @@ std::string absence_text(const Explanation& one) {
       const std::string who = capital(ranks_text(one.culprits));
       const std::string event = one.what.empty() ? "" : ": " + excerpt(one.what);
       std::string text;
-      if (one.has(F::AlsoStopped) || one.has(F::AlsoSilent)) {
+      if (one.kind != Kind::DeadRank && (one.has(F::AlsoStopped) || one.has(F::AlsoSilent))) {
         return fmt::format("{} never entered {}: nothing is pending there{}.{}", who, one.call,
                            waiters(one), process_note(one));
       }

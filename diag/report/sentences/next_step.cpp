@@ -41,7 +41,8 @@ std::string step_for_rank(const Explanation& one, const Job& job, const LogFacts
         "Find out what stopped process {0} of rank {1}{2} (a debugger, Ctrl-Z, a batch system); to "
         "let it go on: kill -CONT {0}",
         pid, rank, host);
-  if (one.ground() == Feature::NoAnswer || one.has(Feature::AlsoSilent))
+  if (one.ground() == Feature::NoAnswer ||
+      (one.has(Feature::AlsoSilent) && one.kind != Kind::DeadRank))
     return fmt::format(
         "Look at the process of rank {1}{2}: ps -o stat= -p {0}. T: it is stopped (kill -CONT "
         "{0}). "
