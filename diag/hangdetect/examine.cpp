@@ -8,7 +8,7 @@
 
 #include "diag/hangdetect/readers/dump_reasons.h"
 #include "diag/hangdetect/readers/ras_report.h"
-#include "diag/hangdetect/readers/recording_dumps.h"
+#include "diag/hangdetect/recordings/recording_dumps.h"
 #include "diag/hangdetect/verdict/decide.h"
 #include "diag/job/nccl_result.h"
 

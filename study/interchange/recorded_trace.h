@@ -29,7 +29,7 @@ bool are_recordings(const std::vector<std::string>& paths);
 Result<RecordedTrace> trace_of_recordings(const std::vector<std::string>& paths);
 Result<RecordedTrace> trace_of(std::vector<recordings::Recording> recordings);
 
-/// Returns the collective that stands for an operation in a trace.
+/// Returns the collective that a trace shows for an operation.
 Collective collective_of(hang::Op op);
 
 }  // namespace ringside::study

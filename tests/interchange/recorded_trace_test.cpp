@@ -117,5 +117,44 @@ TEST(RecordedTrace, GroupsAreDistinguishedByTheirMembers) {
   EXPECT_EQ(calls[0].nranks + calls[1].nranks, 5);
 }
 
+// Real traces of PyTorch 1.13 over Gloo: 4 ranks, each on a clock of its own; rank 1 slept 20 ms before each all-reduce.
+TEST(RecordedTrace, RealTracesNameTheRankThatComesLast) {
+  const auto made = trace_of_recordings({RINGSIDE_PROFILES "/gloo"});
+  ASSERT_TRUE(made) << made.error().message;
+  const auto sizes = sizes_of(calls_in(*made));
+  const auto found = std::ranges::find(sizes, Collective::AllReduce, &SizeSummary::collective);
+  ASSERT_NE(found, sizes.end());
+  EXPECT_EQ(found->count, 3U);
+  EXPECT_EQ(found->nranks, 4);
+  EXPECT_EQ(found->last_rank, 1);
+  EXPECT_EQ(found->last_rank_count, 3U);
+  EXPECT_GT(found->skew, Nanoseconds{15'000'000});
+}
+
+// There ranks 0 and 1 make calls in a group of two, and the traces name no groups.
+TEST(RecordedTrace, CallsOfUnnamedGroupsAreNotMatched) {
+  const auto made = trace_of_recordings({RINGSIDE_PROFILES "/gloo-groups"});
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_THAT(made->notes, Contains(HasSubstr("does not name groups")));
+  for (const CallSummary& call : calls_in(*made)) EXPECT_EQ(call.recorded, 1);
+}
+
+// The last all-reduce of three ranks has not ended.
+TEST(RecordedTrace, RealPendingCallsAreShown) {
+  const auto made = trace_of_recordings({RINGSIDE_PROFILES "/gloo-one-rank-absent"});
+  ASSERT_TRUE(made) << made.error().message;
+  const auto calls = calls_in(*made);
+  ASSERT_FALSE(calls.empty());
+  EXPECT_TRUE(calls.back().is_endless);
+  EXPECT_EQ(calls.back().recorded, 3);
+}
+
+TEST(RecordedTrace, FilesWithoutCallsAreRefused) {
+  EXPECT_EQ(trace_of_recordings({RINGSIDE_PROFILES "/none"}).error().code, ErrorCode::NotFound);
+  const auto made = trace_of_recordings({RINGSIDE_SCENARIOS});
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().help, HasSubstr(".rtrace"));
+}
+
 }  // namespace
 }  // namespace ringside::study

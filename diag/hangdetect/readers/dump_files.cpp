@@ -19,7 +19,6 @@
 #include "diag/hangdetect/readers/dump_json.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/pickle.h"
-#include "diag/hangdetect/recordings/recording.h"
 #include "diag/logparse/byte_source.h"
 #include "diag/logparse/cursor.h"
 

@@ -11,10 +11,7 @@
 #include "base/result.h"
 #include "diag/hangdetect/readers/call.h"
 #include "diag/hangdetect/readers/names.h"
-
-namespace ringside::recordings {
-enum class Format : std::uint8_t;
-}
+#include "diag/hangdetect/readers/recording_format.h"
 
 namespace ringside::hang {
 

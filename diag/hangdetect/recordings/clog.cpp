@@ -157,8 +157,6 @@ class Clog {
 
 }  // namespace
 
-bool is_clog(std::string_view head) { return head.starts_with("V|1|base_timestamp="); }
-
 Result<Recording> parse_clog(std::string_view text) { return read_lines(text, Clog()); }
 
 }  // namespace ringside::recordings

@@ -12,11 +12,6 @@
 /// The reader of each format, and what several of them need.
 namespace ringside::recordings {
 
-bool is_inspector(std::string_view head);
-bool is_clog(std::string_view head);
-bool is_kineto(std::string_view head);
-bool is_sqlite(std::string_view head);
-
 /// errors  Corrupt: no communicator and no call
 Result<Recording> parse_inspector(std::string_view text);
 Result<Recording> parse_clog(std::string_view text);

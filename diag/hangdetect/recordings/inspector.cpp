@@ -134,13 +134,6 @@ class Inspector {
 
 }  // namespace
 
-bool is_inspector(std::string_view head) {
-  return head.starts_with('{') && head.find("\"header\"") != std::string_view::npos &&
-         (head.find("\"coll_perf\"") != std::string_view::npos ||
-          head.find("\"p2p_perf\"") != std::string_view::npos ||
-          head.find("\"dump_stats\"") != std::string_view::npos);
-}
-
 Result<Recording> parse_inspector(std::string_view text) { return read_lines(text, Inspector()); }
 
 }  // namespace ringside::recordings

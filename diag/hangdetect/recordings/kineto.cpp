@@ -573,15 +573,6 @@ std::optional<std::vector<int>> parse_ranks(std::string_view text) {
   return ranks;
 }
 
-bool is_kineto(std::string_view head) {
-  if (!head.starts_with('{') && !head.starts_with('[')) return false;
-  const auto has = [&](std::string_view key) { return head.find(key) != std::string_view::npos; };
-  // Our own export has the same shape.
-  if (has("\"source\":\"ringside\"")) return false;
-  return has("\"traceEvents\"") || has("\"distributedInfo\"") || has("\"baseTimeNanoseconds\"") ||
-         has("\"deviceProperties\"") || has("\"ph\"");
-}
-
 Result<Recording> parse_kineto(std::string_view text) {
   Trace trace;
   json::sax_parse(text.begin(), text.end(), &trace);

@@ -401,10 +401,6 @@ class Export {
 
 }  // namespace
 
-bool is_sqlite(std::string_view head) {
-  return head.starts_with(std::string_view("SQLite format 3\0", 16));
-}
-
 Result<std::vector<Recording>> parse_nsys(std::string_view bytes) {
   RINGSIDE_TRY(Database database, Database::open(":memory:", bytes));
   return Export(std::move(database)).run();

@@ -105,20 +105,6 @@ void check_groups(std::vector<Recording>& all) {
 
 }  // namespace
 
-const char* to_string(Format format) {
-  switch (format) {
-    case Format::Inspector:
-      return "NCCL's Inspector";
-    case Format::Clog:
-      return "torchcomms' clog";
-    case Format::Kineto:
-      return "PyTorch's profiler";
-    case Format::Nsys:
-      break;
-  }
-  return "Nsight Systems";
-}
-
 int Recording::group_of(const std::string& name, const std::vector<int>& members, int size) {
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (groups[i].name != name || groups[i].members != members) continue;
@@ -127,15 +113,6 @@ int Recording::group_of(const std::string& name, const std::vector<int>& members
   }
   groups.push_back({name, {}, std::max(size, static_cast<int>(members.size())), members});
   return static_cast<int>(groups.size()) - 1;
-}
-
-std::optional<Format> format_of(std::string_view head) {
-  if (is_sqlite(head)) return Format::Nsys;
-  head.remove_prefix(std::min(head.size(), head.find_first_not_of(" \t\r\n")));
-  if (is_clog(head)) return Format::Clog;
-  if (is_inspector(head)) return Format::Inspector;
-  if (is_kineto(head)) return Format::Kineto;
-  return std::nullopt;
 }
 
 Result<std::vector<Recording>> parse(Format format, std::string_view bytes,

@@ -11,20 +11,11 @@
 #include "base/words.h"
 #include "diag/hangdetect/readers/call.h"
 #include "diag/hangdetect/readers/dump_files.h"
+#include "diag/hangdetect/readers/recording_format.h"
 
 /// The calls that other tools recorded, in one form for all formats. Dumps for `hang`, traces for the window and
 /// scenarios are made from it.
 namespace ringside::recordings {
-
-enum class Format : std::uint8_t {
-  Inspector,  ///< JSON lines of NCCL's Inspector plugin
-  Clog,       ///< torchcomms' call log, version 1
-  Kineto,     ///< PyTorch profiler's trace in Chrome's format
-  Nsys,       ///< sqlite export of Nsight Systems
-};
-
-/// Returns the tool's name: `PyTorch's profiler`.
-const char* to_string(Format format);
 
 struct Group {
   std::string name, description;
@@ -87,9 +78,6 @@ struct Recording {
 
 /// Returns the bytes of an element of the first of the types, `Float->BFloat16`; 0 for an unknown type.
 std::uint64_t element_bytes(std::string_view types);
-
-/// Returns the format of a file that begins with `head`; nothing if it is none of them.
-std::optional<Format> format_of(std::string_view head);
 
 /// Parses the bytes of a file. An export of Nsight Systems may hold several ranks.
 /// path    named in errors

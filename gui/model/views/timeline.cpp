@@ -261,8 +261,9 @@ class Timeline::Frame {
 
   [[nodiscard]] std::string text_of(const TraceEvent& event, float width) const {
     if (event.kind == EventKind::Collective) {
-      std::string text = fmt::format("{} {}  #{}", to_string(event.collective),
-                                     format_bytes({event.bytes}), event.sequence);
+      const std::string size = event.bytes > 0 ? " " + format_bytes({event.bytes}) : "";
+      std::string text =
+          fmt::format("{}{}  #{}", to_string(event.collective), size, event.sequence);
       if (replay_.statistics().primitives > 0 || event.step == kChoiceIsKnown) {
         text += fmt::format("  {}/{}", to_string(event.algorithm), to_string(event.protocol));
       }

@@ -1,4 +1,4 @@
-#include "diag/hangdetect/readers/recording_dumps.h"
+#include "diag/hangdetect/recordings/recording_dumps.h"
 
 #include <fmt/format.h>
 
