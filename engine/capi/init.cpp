@@ -17,6 +17,7 @@
 #include "engine/cuda/gpu/requested_gpu.h"
 #include "engine/runtime/bootstrap/bootstrap_root.h"
 #include "engine/runtime/bootstrap/launch.h"
+#include "engine/runtime/communicator_parts.h"
 #include "engine/transport/socket/interface.h"
 
 namespace ringside {
@@ -83,6 +84,9 @@ Status init_communicator(rsComm_t* comm, int nranks, const rsUniqueId& id, int r
   CommunicatorOptions options = options_of(config);
   options.description = extras.description;
   options.family = extras.family;
+  // In a trace, 0 is the communicator of the whole job.
+  const bool is_named = config != nullptr && config->commName != nullptr;
+  if (is_named && options.name != "0") options.trace_number = trace_number_of_name(options.name);
   if (nranks != 1) {
     RINGSIDE_TRY(join.id, parse_unique_id(text));
     // The address where its ranks meet distinguishes it from others, in dumps of all of them.

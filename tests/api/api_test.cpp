@@ -83,7 +83,10 @@ TEST(Api, AllCallsOfACommunicatorMoveTheirData) {
     EXPECT_EQ(block, (rank == 0 ? std::vector<int>{2, 3} : std::vector<int>{1, 2}));
     const auto refused =
         ranks->run(Collective::AllGatherV, all.data(), all.data(), 1, DataType::Int32);
-    EXPECT_EQ(refused.error().code, ErrorCode::Unsupported);
+    EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
+    const auto grouped =
+        ranks->run(Collective::SendRecv, all.data(), all.data(), 1, DataType::Int32);
+    EXPECT_EQ(grouped.error().code, ErrorCode::Unsupported);
     const auto no_root =
         ranks->run(Collective::Broadcast, all.data(), all.data(), 1, DataType::Int32, {.root = 2});
     EXPECT_EQ(no_root.error().code, ErrorCode::InvalidArgument);
@@ -103,6 +106,60 @@ TEST(Api, ATraceOfASimulationIsReadBack) {
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_GT(file->counts().events, 0U);
   ::unlink(path.c_str());
+}
+
+TEST(Api, CallsThatAreStartedReportTheirEndAndMessagesOfOneStartDoNotBlockEachOther) {
+  const auto id = CommunicatorId::make();
+  ASSERT_TRUE(id) << id.error().message;
+  const auto run_rank = [&id](int rank) {
+    auto ranks = Communicator::join(*id, 2, rank);
+    ASSERT_TRUE(ranks) << ranks.error().message;
+    std::vector<int> sent(1 << 20, rank);  // more than the connection holds
+    std::vector<int> received(1 << 20, -1);
+    std::vector<int> mine(static_cast<std::size_t>(rank + 1), rank);
+    std::vector<int> blocks(3, -1);
+    int ends = 0;
+    const auto count_end = [&ends](const Status& done) { ends += done ? 1 : 0; };
+    const CallOptions peer{.root = 1 - rank};
+    const std::uint64_t messages = ranks->start(
+        {{Collective::Send, sent.data(), nullptr, sent.size(), DataType::Int32, peer},
+         {Collective::Recv, nullptr, received.data(), received.size(), DataType::Int32, peer}},
+        count_end);
+    const std::uint64_t gather = ranks->start({{Collective::AllGatherV,
+                                                mine.data(),
+                                                blocks.data(),
+                                                mine.size(),
+                                                DataType::Int32,
+                                                {.counts = {1, 2}}}},
+                                              count_end);
+    ranks->wait(gather);
+    ranks->wait(messages);
+    EXPECT_EQ(ends, 2);
+    EXPECT_EQ(received.back(), 1 - rank);
+    EXPECT_EQ(blocks, (std::vector<int>{0, 1, 1}));
+    MessageRecord record = ranks->record_message(
+        {Collective::Send, nullptr, nullptr, 1, DataType::Int32, {.root = 1 - rank}});
+    record.end(true);
+    EXPECT_TRUE(ranks->finish());
+  };
+  const std::jthread other(run_rank, 1);
+  run_rank(0);
+}
+
+TEST(Api, AnAbortEndsTheCallOfTheOtherRankWithItsReason) {
+  const auto id = CommunicatorId::make();
+  ASSERT_TRUE(id) << id.error().message;
+  const std::jthread other([&id] {
+    auto ranks = Communicator::join(*id, 2, 1);
+    ASSERT_TRUE(ranks) << ranks.error().message;
+    ranks->abort({ErrorCode::Aborted, "the program gave up"});
+  });
+  auto ranks = Communicator::join(*id, 2, 0);
+  ASSERT_TRUE(ranks) << ranks.error().message;
+  std::vector<int> data(4, 1);
+  const auto ended = ranks->all_reduce(data);
+  ASSERT_FALSE(ended);
+  EXPECT_NE(ended.error().message.find("the program gave up"), std::string::npos);
 }
 
 }  // namespace

@@ -51,16 +51,30 @@ def register():
         return
     devices = {} if torch.__version__.startswith("1.") else {"devices": ["cpu"]}
     dist.Backend.register_backend("ringside", _create, extended_api=True, **devices)
+    sys.exit = _exit
     atexit.register(_leave)
 
 
+_exit_status = None
+_plain_exit = sys.exit
+
+
+def _exit(status=None):
+    """sys.exit(), which also keeps the status for _leave(): torch.multiprocessing ends a process so after an exception."""
+    global _exit_status
+    _exit_status = status
+    _plain_exit(status)
+
+
 def _leave():
-    """A program that ends by an exception says so to the other ranks, which would wait for it in vain."""
+    """A rank that ends by an exception or a bad status reports it to the others, which would wait for it in vain."""
     kind = getattr(sys, "last_type", None)
+    rank = dist.get_rank() if dist.is_initialized() else "?"
     why = ""
     if kind is not None:
-        rank = dist.get_rank() if dist.is_initialized() else "?"
         why = f"rank {rank} ends by an exception: {kind.__name__}: {sys.last_value}"
+    elif _exit_status not in (None, 0):
+        why = f"rank {rank} ends with status {_exit_status}"
     _backend.leave_all(why)
 
 
