@@ -22,7 +22,6 @@
 namespace ringside::attach {
 namespace {
 
-constexpr std::size_t kMostDump = std::size_t{256} << 20;
 constexpr std::size_t kMostStack = std::size_t{4} << 20;
 constexpr std::size_t kMostAtOnce = 8;  ///< processes that are asked at the same time
 constexpr std::size_t kMostRanks = 16384;

@@ -27,7 +27,6 @@ namespace ringside::attach {
 namespace {
 
 constexpr std::size_t kMostOutput = std::size_t{16} << 20;
-constexpr std::size_t kMostDump = std::size_t{256} << 20;
 constexpr std::size_t kMostEnvironment = std::size_t{4} << 20;
 constexpr auto kPoll = std::chrono::milliseconds(50);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -10,6 +11,9 @@
 #include "engine/transport/socket/patience.h"
 
 namespace ringside::attach {
+
+/// Bytes read of one process's dump at most, from wherever it comes.
+inline constexpr std::size_t kMostDump = std::size_t{256} << 20;
 
 /// A process of this host, as /proc shows it.
 struct ProcessFacts {

@@ -82,14 +82,33 @@ Result<Communicator> meet(const Meeting& meeting, const CommunicatorConfig& conf
   return Communicator::join(id, meeting.size, meeting.rank, config);
 }
 
+namespace {
+
+/// The key by which a rank says that it has reached a monitored barrier.
+std::string key_of(const Meeting& meeting, int rank) {
+  return meeting.key + "/" + std::to_string(rank);
+}
+
+bool rank_0_waits(const Meeting& meeting) {
+  Meeting arrival = meeting;
+  arrival.key = key_of(meeting, 0);
+  arrival.limit = std::chrono::milliseconds(0);
+  return static_cast<bool>(wait_for_key(arrival));
+}
+
+}  // namespace
+
 Status monitored_barrier(const Meeting& meeting, bool names_all) {
   Meeting outcome = meeting;
   outcome.key = meeting.key + "/outcome";
   if (meeting.rank != 0) {
-    const Status told =
-        put(*meeting.store, meeting.key + "/" + std::to_string(meeting.rank), "here");
+    const Status told = put(*meeting.store, key_of(meeting, meeting.rank), "here");
     if (!told) return told;
-    const Result<std::string> text = wait_for_key(outcome);
+    Result<std::string> text = wait_for_key(outcome);
+    if (!text && text.error().code == ErrorCode::Timeout && rank_0_waits(meeting)) {
+      // Rank 0 came later, so its time ends later: it knows by then which ranks are missing.
+      text = wait_for_key(outcome);
+    }
     if (!text && text.error().code == ErrorCode::Timeout) {
       return Error{ErrorCode::Timeout,
                    "rank 0 did not reach the barrier within " + seconds(meeting.limit)};
@@ -98,11 +117,13 @@ Status monitored_barrier(const Meeting& meeting, bool names_all) {
     return text->empty() ? Status() : Status(Error{ErrorCode::Timeout, *text});
   }
   const Time::time_point end = Time::now() + meeting.limit;
+  const Status told_arrival = put(*meeting.store, key_of(meeting, 0), "here");
+  if (!told_arrival) return told_arrival;
   std::string missing;
   int count = 0;
   for (int rank = 1; rank < meeting.size && (names_all || count == 0); ++rank) {
     Meeting one = meeting;
-    one.key = meeting.key + "/" + std::to_string(rank);
+    one.key = key_of(meeting, rank);
     one.limit = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::max(end - Time::now(), Time::duration::zero()));
     const Result<std::string> here = wait_for_key(one);

@@ -1,3 +1,4 @@
+#include "diag/hangdetect/readers/line_words.h"
 #include "diag/hangdetect/readers/log_facts.h"
 
 #include <gmock/gmock.h>
@@ -441,6 +442,13 @@ TEST(LogFacts, ADeathIsWhereTheLinesPutIt) {
                   "total-vm:5kB, anon-rss:2kB, file-rss:0kB, shmem-rss:1kB, UID:0 pgtables:4kB "
                   "oom_score_adj:0\n"),
               StartsWith("Process 40912 (pt_main_thread) on node-1 "));
+}
+
+// A checkpoint that cannot be restored is the program's error, and evidence against its rank; a lost store is no such.
+TEST(LineWords, OnlyTheStoreItselfIsCommunication) {
+  EXPECT_FALSE(is_of_communication("RuntimeError", "failed to restore the checkpoint"));
+  EXPECT_TRUE(is_of_communication("RuntimeError", "the store was closed"));
+  EXPECT_TRUE(is_of_communication("DistStoreError", "1/2 clients joined"));
 }
 
 }  // namespace

@@ -168,13 +168,13 @@ bool is_data(const Warning& warning) {
 
 /// Returns the program's own text for the failure: for an exception, the text after its type.
 std::string words_of(std::string_view line) {
-  constexpr std::size_t kShown = 160;
+  constexpr std::size_t kLongestText = 160;
   constexpr std::string_view kError = "Error: ";
   const std::size_t error = line.find(kError);
   if (error != std::string_view::npos) line.remove_prefix(error + kError.size());
   const std::size_t begin = line.find_first_not_of(" \t");
   if (begin == std::string_view::npos) return {};
-  return std::string(line.substr(begin, kShown));
+  return std::string(line.substr(begin, kLongestText));
 }
 
 /// Adds the meaning of an exception from the catalogue, in addition to its place: a full disk, a port in use.

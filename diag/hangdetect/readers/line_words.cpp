@@ -1,6 +1,7 @@
 #include "diag/hangdetect/readers/line_words.h"
 
 #include <algorithm>
+#include <cctype>
 #include <initializer_list>
 
 #include "diag/hangdetect/readers/dump_keys.h"
@@ -9,10 +10,28 @@
 
 namespace ringside::hang {
 
+namespace {
+
+/// Whether the text has "store" by itself: PyTorch's key-value store, and no "restored checkpoint".
+bool names_a_store(std::string_view text) {
+  constexpr std::string_view kStore = "store";
+  const auto is_letter = [&](std::size_t at) {
+    return at < text.size() && std::isalpha(static_cast<unsigned char>(text[at])) != 0;
+  };
+  for (std::size_t at = text.find(kStore); at != std::string_view::npos;
+       at = text.find(kStore, at + 1)) {
+    if ((at == 0 || !is_letter(at - 1)) && !is_letter(at + kStore.size())) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 bool is_of_communication(std::string_view type, std::string_view text) {
+  if (names_a_store(text)) return true;
   for (const std::string_view word :
        {"gloo", "Connection", "connection", "NCCL", "nccl", "monitoredBarrier", "TCPStore",
-        "Broken pipe", "Socket", "store", "Timed out", "timed out", "collectives on ranks"}) {
+        "Broken pipe", "Socket", "Timed out", "timed out", "collectives on ranks"}) {
     if (text.find(word) != std::string_view::npos) return true;
   }
   return type.find("Dist") != std::string_view::npos ||

@@ -302,8 +302,9 @@ std::vector<RasText::Finding> RasText::finish() {
   return std::move(found_);
 }
 
+using What = LogStatement::What;
+
 void RasText::state(Statements& said) {
-  using What = LogStatement::What;
   for (const Finding& one : finish()) {
     logs::Record record;
     record.place = one.place;
