@@ -20,13 +20,13 @@ using recordings::Call;
 using recordings::Recording;
 using recordings::Span;
 
-constexpr std::int64_t kTouchNs = 2'000;  ///< GPU work with shorter pauses is one busy time
+constexpr std::int64_t kLongestPauseNs = 2'000;  ///< GPU work with shorter pauses is one busy time
 
 std::vector<Span> united(std::vector<Span> spans) {
   std::ranges::sort(spans, {}, &Span::begin_ns);
   std::vector<Span> all;
   for (const Span& span : spans) {
-    if (!all.empty() && span.begin_ns <= all.back().end_ns + kTouchNs) {
+    if (!all.empty() && span.begin_ns <= all.back().end_ns + kLongestPauseNs) {
       all.back().end_ns = std::max(all.back().end_ns, span.end_ns);
     } else {
       all.push_back(span);

@@ -182,15 +182,15 @@ class SimulatedRun {
   /// Each step of each played rank exists once, and is played repeatedly.
   /// whose  the owner of the steps, for the message
   [[nodiscard]] Status check_size(std::int64_t steps, const char* whose) const {
-    constexpr std::int64_t kMostSteps = 40'000'000;  // some 100 bytes each
+    constexpr std::int64_t kMostPlayedSteps = 40'000'000;  // some 100 bytes each
     const hangs::Outline& outline = scenario_.outline;
     const auto most = static_cast<std::int64_t>(outline.steps.size()) * outline.iterations;
-    if (steps <= kMostSteps && most <= kMostSteps) return {};
-    return Error{
-        ErrorCode::InvalidArgument,
-        fmt::format("{}: {} steps of {}, in an iteration, {} iterations", scenario_.name, steps,
-                    whose, outline.iterations),
-        fmt::format("give fewer ranks, microbatches or iterations: {} steps at most", kMostSteps)};
+    if (steps <= kMostPlayedSteps && most <= kMostPlayedSteps) return {};
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("{}: {} steps of {}, in an iteration, {} iterations", scenario_.name,
+                             steps, whose, outline.iterations),
+                 fmt::format("give fewer ranks, microbatches or iterations: {} steps at most",
+                             kMostPlayedSteps)};
   }
 
   /// Adds the line of the scenario that names the cluster, if that is a file.
