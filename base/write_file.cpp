@@ -12,7 +12,6 @@
 #include <system_error>
 #include <utility>
 
-#include "base/fd.h"
 #include "base/temporary.h"
 
 namespace ringside {
@@ -51,12 +50,18 @@ NewFile::NewFile(const std::string& path, Links links) : path_(path), draft_(pat
   const std::string parent = fs::path(path_).parent_path().string();
   if (::access(parent.empty() ? "." : parent.c_str(), W_OK) != 0) return;
   draft_ = draft_path(path_);
+  is_in_place_ = false;
   is_disposable_ = true;
 }
 
 NewFile::~NewFile() {
   std::error_code ignored;
   if (is_disposable_ && fs::is_regular_file(draft_, ignored)) fs::remove(draft_, ignored);
+}
+
+UniqueFd NewFile::open(int flags) const {
+  // O_EXCL: if another process has put a file or link at the draft's path, it is not opened.
+  return open_for_writing(draft_, flags | (is_in_place_ ? O_TRUNC : O_EXCL));
 }
 
 Status NewFile::keep() {
@@ -72,8 +77,7 @@ Status NewFile::keep() {
 
 Status write_file(const std::string& path, std::string_view bytes, NewFile::Links links) {
   NewFile fresh(path, links);
-  // O_EXCL: if another process has put a file or link at the draft's path, it is not opened.
-  UniqueFd file = open_for_writing(fresh.draft(), fresh.draft() == path ? O_TRUNC : O_EXCL);
+  UniqueFd file = fresh.open();
   if (!file) return system_error(path + ": cannot be written", errno, kFileHelp);
   if (const Status written = write_into(std::move(file), bytes); !written) {
     return Error{ErrorCode::System, path + ": cannot be written: " + written.error().message,

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -5,8 +6,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <ctime>
+#include <ext/stdio_filebuf.h>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/fd.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "base/wording.h"
@@ -328,15 +330,18 @@ VerbResult run_info(const TraceArguments& arguments) {
   return kFine;
 }
 
-/// Writes a whole file by `write`, which takes a stream; if that fails, an older file is kept.
+/// Calls `write` with a stream to a new file at `path`. If that fails, an older file stays.
 template <typename Write>
 auto write_to(const std::string& path, const Write& write)
     -> decltype(write(std::declval<std::ostream&>())) {
   NewFile fresh(path);
-  std::ofstream out(fresh.draft(), std::ios::binary | std::ios::trunc);
-  if (!out) return system_error(fmt::format("{}: cannot be written", path), errno);
+  UniqueFd file = fresh.open();
+  if (!file) return system_error(fmt::format("{}: cannot be written", path), errno);
+  // std::ofstream cannot take a descriptor. The buffer closes it.
+  __gnu_cxx::stdio_filebuf<char> buffer(file.release(), std::ios::out | std::ios::binary);
+  std::ostream out(&buffer);
   auto written = write(out);
-  out.close();
+  buffer.close();
   if (!written) {
     Error error = std::move(written).error();
     error.message = fmt::format("{}: {}", path, error.message);
@@ -442,7 +447,8 @@ VerbResult run_merge(const TraceArguments& arguments) {
   places.reserve(files.size());
   for (const TraceFile& file : files) places.push_back(&file);
   NewFile fresh(arguments.merged);
-  RINGSIDE_TRY(const std::shared_ptr<TraceFileSink> sink, TraceFileSink::create(fresh.draft()));
+  RINGSIDE_TRY(const std::shared_ptr<TraceFileSink> sink,
+               TraceFileSink::create(fresh.draft(), fresh.open(O_APPEND)));
   Progress progress("merge");
   RINGSIDE_TRY(const TraceMerge made, merge_traces(places, arguments.files, *sink,
                                                    [&](double share) { progress.show(share); }));

@@ -20,7 +20,11 @@ constexpr const char* kRoomHelp = "make room there, or give a path on another fi
 }  // namespace
 
 Result<std::shared_ptr<TraceFileSink>> TraceFileSink::create(const std::string& path) {
-  UniqueFd file = open_for_writing(path, O_TRUNC | O_APPEND);
+  return create(path, open_for_writing(path, O_TRUNC | O_APPEND));
+}
+
+Result<std::shared_ptr<TraceFileSink>> TraceFileSink::create(const std::string& path,
+                                                             UniqueFd file) {
   if (!file) return system_error(fmt::format("{}: cannot write the trace", path), errno, kPathHelp);
   std::shared_ptr<TraceFileSink> sink(new TraceFileSink(path, std::move(file)));
   const rtrace::FileHeader header;

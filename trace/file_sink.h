@@ -20,6 +20,11 @@ class TraceFileSink : public TraceSink {
   /// errors  System: the path cannot be written
   static Result<std::shared_ptr<TraceFileSink>> create(const std::string& path);
 
+  /// Writes to a new file that the caller has opened with O_APPEND; empty: the error of open() is in errno.
+  /// path    names the file in errors
+  /// errors  System: the file cannot be written
+  static Result<std::shared_ptr<TraceFileSink>> create(const std::string& path, UniqueFd file);
+
   /// Joins a file that another process has created.
   /// errors  NotFound: no such file.  Corrupt: not an .rtrace file.  System: it cannot be written.
   static Result<std::shared_ptr<TraceFileSink>> join(const std::string& path);

@@ -17,7 +17,8 @@
 namespace ringside::cli {
 namespace {
 
-/// Sources that say the same take one line: those of hundreds of ranks do.
+/// One line of the text: one source, or all sources of one kind with equal results, because a job may have hundreds of
+/// ranks.
 struct SourceLine {
   std::string what, where, said;
   bool has_answered = false;

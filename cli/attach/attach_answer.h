@@ -10,35 +10,37 @@
 
 namespace ringside::cli {
 
-/// What was gathered of a running job, and the verdict on it.
+/// The files and answers that were gathered from a running job, and the verdict on them.
 struct AttachAnswer {
   attach::Gathered gathered;
   hang::Examination examined;
 };
 
-/// Gathers into the folder and examines it, as `ringside hang FOLDER` does.
+/// Gathers evidence from the job into `folder`, then examines the folder as `ringside hang FOLDER` does.
 ///
-/// folder    exists and is empty; it is named in the errors as it is
-/// on_step   called with each step
-/// errors    as attach::gather() and hang::examine()
+/// folder    an empty folder; errors name it as given
+/// on_step   called with one line of text for each step
+/// errors    as attach::gather() and hang::examine(); NotFound: no process gave a report, a dump or a stack
 Result<std::unique_ptr<AttachAnswer>> ask_job(const attach::Request& request,
                                               const std::string& folder,
                                               const attach::OnStep& on_step);
 
-/// The same into a temporary folder.
+/// Does the same in a temporary folder, which is removed at the end.
+/// errors  as above; System: the temporary folder cannot be made
 Result<std::unique_ptr<AttachAnswer>> ask_job(const attach::Request& request,
                                               const attach::OnStep& on_step);
 
-/// The verdict, then what each source said.
+/// Returns the text for people: the state of the job, the verdict, then each source with its answer.
 std::string answer_text(const AttachAnswer& answer);
 
-/// schema ringside.attach/1
+/// Returns the answer as JSON.  schema  ringside.attach/1
 Json answer_json(const AttachAnswer& answer);
 
-/// Where nothing listens, most often because the job has no RAS service: what to do.
+/// Adds a help text about starting NCCL's RAS service and about other sources, if no service listened (PeerGone,
+/// Unreachable) and the error has no help yet. Returns other errors unchanged.
 Error with_attach_help(Error error);
 
-/// kFine or kFinding
+/// Returns the exit status: kFine if the job does not hang (NotAHang), else kFinding.
 int answer_status(const AttachAnswer& answer);
 
 }  // namespace ringside::cli

@@ -42,24 +42,28 @@ template <typename R>
 concept Elements = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
     Element<std::ranges::range_value_t<R>>;
 
-/// The information by which the ranks of a communicator find each other. One rank makes it and sends it to the others
-/// by any means. It contains the job's secret: a process that has it can join.
+/// The address and secret by which the ranks of a communicator find each other. One rank makes the id and sends it to
+/// the others by any means. A process that has the id can join.
 struct CommunicatorId {
   std::array<std::byte, 128> bytes{};
 
-  /// join_timeout  that the next rank may take to join after one has
+  /// Makes the id of a new communicator.
+  /// join_timeout  after a rank has joined, every waiting rank gets an error if no further rank joins for this long
   /// errors  System: this host has no address that others can reach
   static Result<CommunicatorId> make(Seconds join_timeout = Seconds{8});
 };
 
-/// The same on every rank.
+/// Settings of a communicator. Every rank must pass the same.
 struct CommunicatorConfig {
-  Seconds connect_timeout{8};  ///< that a rank may take to join
-  Seconds op_timeout{60};      ///< a call in which nothing moves for this long fails
-  std::string name = {};       ///< in dumps; empty: made from where the communicator comes from
-  std::string description = "default_pg";  ///< in dumps
-  std::string fault_name = {};  ///< by which planned faults select the communicator; empty: name
-  bool is_recorded = true;      ///< false: dumps do not know the communicator
+  /// Limit for connecting to the id's host and to other ranks in join(); also for a call that connects, if it is longer
+  /// than op_timeout. CommunicatorId::make() sets the limit between two joins.
+  Seconds connect_timeout{8};
+  Seconds op_timeout{60};  ///< a call fails if it moves no data for this long
+  std::string name = {};   ///< name in dumps; empty: derived from the communicator's origin
+  std::string description = "default_pg";  ///< description in dumps
+  /// Name by which fault plans select the communicator; empty: `name`
+  std::string fault_name = {};
+  bool is_recorded = true;  ///< false: the communicator does not appear in dumps
 };
 
 /// Arguments of Communicator::run() that only some calls have.
@@ -83,14 +87,14 @@ struct Call {
   CallOptions options = {};
 };
 
-/// A send or recv in a communicator's flight record that another communicator carries out.
+/// The entry of a send or recv in a communicator's flight record; another communicator carries the message out.
 /// Threads  any
 class MessageRecord {
  public:
   MessageRecord(MessageRecord&&) noexcept;
   MessageRecord& operator=(MessageRecord&&) noexcept;
   ~MessageRecord();
-  void end(bool is_done);  ///< once; false: it has failed
+  void end(bool is_done);  ///< call it once; false: the message failed
 
  private:
   friend class Communicator;
@@ -99,11 +103,12 @@ class MessageRecord {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Ranks that call collectives together: <ringside/ringside.h> for C++. run() returns when the call is done, start() at once.
+/// A group of ranks that call collectives together: <ringside/ringside.h> for C++. run() returns when the call is done,
+/// start() at once.
 ///
 /// Ordering   every rank makes the same calls in the same order
 /// Threads    one at a time; any for wait(), record_message() and abort()
-/// Ownership  buffers stay the caller's; they are in memory of the host (in memory of a GPU: the C API)
+/// Ownership  the caller owns the buffers, in host memory; for GPU memory use the C API
 class Communicator {
  public:
   /// errors  PeerGone: another rank did not join, or failed.  InvalidArgument: no such rank
@@ -116,61 +121,66 @@ class Communicator {
   [[nodiscard]] int rank() const;
   [[nodiscard]] int nranks() const;
 
-  /// Runs any collective except send_recv and all_gather_v.
+  /// Runs a call and returns when this rank's part is done. SendRecv is Unsupported: start() a Send and a Recv together
+  /// instead. AllGatherV needs CallOptions::counts.
   ///
-  /// count   elements: each rank's buffer; all_gather, reduce_scatter: each rank's block; all_to_all, gather, scatter:
-  ///         the block of each pair of ranks
+  /// count   elements: each rank's buffer; all_gather, reduce_scatter: each rank's block; all_gather_v: this rank's
+  ///         block, counts[rank()]; all_to_all, gather, scatter: the block of each pair of ranks; send, recv: the
+  ///         message
   /// errors  InvalidArgument, Unsupported: before any data moved.  PeerGone: another rank failed or died, or no data
   ///         moved for op_timeout; after that the communicator is unusable on every rank
   Status run(Collective collective, const void* input, void* output, std::size_t count,
              DataType type, CallOptions options = {});
 
-  /// Reports how calls ended: on the communicator's thread, or on the one that waits.
+  /// Gets the result of calls. It runs on the communicator's thread, in wait(), or in start() if the calls cannot be
+  /// started.
   using WhenDone = std::function<void(const Status& done)>;
-  /// Starts calls that belong together: the sends and receives among them do not block each other; collectives follow,
-  /// one after the other. All of them run on a thread of this communicator, after those that were started before.
-  /// when_done  called once, with an error also where the calls do not begin
-  /// returns    the number for wait(); 0: they did not begin
+  /// Enqueues calls that belong together, and returns at once. Sends and receives among them do not block each other,
+  /// whatever their order; collectives run after them, one after the other. The calls run after those of earlier
+  /// start() calls, on the communicator's thread or in wait().
+  /// when_done  called once with the result, also if the calls cannot be started
+  /// returns    the number for wait(); 0: the calls were not started
   std::uint64_t start(const std::vector<Call>& calls, WhenDone when_done);
-  /// Returns once the calls with that number are done. What has not begun by then runs on the caller's thread.
+  /// Returns when the calls of start() number `number` are done. Calls that have not begun run on the calling thread.
   void wait(std::uint64_t number);
 
-  /// Records a send or recv of this communicator's ranks that the program makes over another one.
+  /// Adds to this communicator's flight record a send or recv that the program makes over another communicator. Call
+  /// MessageRecord::end() when it is done.
   MessageRecord record_message(const Call& message);
 
   /// Breaks the communicator on every rank: calls under way fail with `why`. Unless its code is Aborted, the ranks write
   /// dumps, where these are enabled.
   void abort(const Error& why);
 
-  /// The sum (or `op`) of all ranks' data, in place.
+  /// Replaces the data on each rank by the sum (or `op`) of all ranks' data.
   /// errors  as run(); this also holds for the next three functions
   template <Elements R>
   Status all_reduce(R&& data, RedOp op = RedOp::Sum) {
     return run(Collective::AllReduce, std::ranges::data(data), std::ranges::data(data),
                std::ranges::size(data), type_of<R>(), {.op = op});
   }
-  /// The root's data, to all ranks, in place.
+  /// Replaces the data on each rank by the root's data.
   template <Elements R>
   Status broadcast(R&& data, int root = 0) {
     return run(Collective::Broadcast, std::ranges::data(data), std::ranges::data(data),
                std::ranges::size(data), type_of<R>(), {.root = root});
   }
   /// Gathers the blocks of all ranks, one after the other.
-  /// shape   output holds nranks() blocks of the size of input
+  /// shape   output holds nranks() blocks of the size and type of input, which is not checked
   template <Elements In, Elements Out>
   Status all_gather(const In& input, Out&& output) {
     return run(Collective::AllGather, std::ranges::data(input), std::ranges::data(output),
                std::ranges::size(input), type_of<In>());
   }
   /// Computes this rank's block of the sum (or `op`) of all ranks' inputs.
-  /// shape   input holds nranks() blocks of the size of output
+  /// shape   input holds nranks() blocks of the size and type of output, which is not checked
   template <Elements In, Elements Out>
   Status reduce_scatter(const In& input, Out&& output, RedOp op = RedOp::Sum) {
     return run(Collective::ReduceScatter, std::ranges::data(input), std::ranges::data(output),
                std::ranges::size(output), type_of<In>(), {.op = op});
   }
 
-  /// Waits for all calls and all ranks, then leaves: the other ranks do not take it for a death.
+  /// Waits until all calls are done on all ranks, then leaves the communicator without an error on the other ranks.
   /// errors  as run()
   Status finish();
 

@@ -11,7 +11,7 @@ namespace {
 
 using Time = std::chrono::steady_clock;
 
-/// The store throws where its server is gone.
+/// Turns an exception of the store into an error. The store throws if its server is gone.
 template <typename Body>
 auto asked(Body&& body) -> Result<decltype(body())> {
   try {
@@ -46,7 +46,7 @@ Result<std::string> wait_for_key(const Meeting& meeting) {
     const Result<bool> is_there = asked([&] { return meeting.store->check({meeting.key}); });
     if (!is_there) return is_there.error();
     if (*is_there) break;
-    if (meeting.is_over != nullptr && *meeting.is_over) {
+    if (meeting.is_aborted != nullptr && *meeting.is_aborted) {
       return Error{ErrorCode::Aborted, "the process group was aborted"};
     }
     if (Time::now() >= end) {

@@ -61,7 +61,7 @@ Status MessageLane::connect() {
                                     .rank = is_send_ ? 0 : 1,
                                     .size = 2,
                                     .limit = group_.limit,
-                                    .is_over = &is_over_},
+                                    .is_aborted = &is_over_},
                                    config);
   if (!made) return made.error();
   const std::lock_guard<std::mutex> lock(mutex_);

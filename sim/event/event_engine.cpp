@@ -521,7 +521,7 @@ class EventEngine {
       result.transfers += line.carried * line.copies;
       sums.add(i, line.bytes, line.links);
     }
-    for (const auto& [number, links] : job_.on_links) {
+    for (const auto& [number, links] : job_.original_lines) {
       const auto line = static_cast<std::size_t>(number);
       sums.add(line, job_.lines[line].bytes, links);
     }

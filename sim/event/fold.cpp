@@ -205,7 +205,7 @@ class Folding {
     const Classes lines = classes_of(lines_);
     EventJob out = folded(lines);
     for (std::size_t i = 0; i < job_.lines.size(); ++i) {
-      out.on_links.push_back({lines.of[i], job_.lines[i].links});
+      out.original_lines.push_back({lines.of[i], job_.lines[i].links});
     }
     return out;
   }

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -73,6 +74,14 @@ TEST_F(WriteFile, AnOlderFileStaysUntilTheNewOneIsWhole) {
   }
   EXPECT_EQ(*read_file(path), "old");
   EXPECT_EQ(files(), 1) << "the draft is gone";
+}
+
+TEST_F(WriteFile, DoesNotOpenAnotherProcesssFileAsItsDraft) {
+  const NewFile fresh(root_ / "file");
+  std::ofstream(fresh.draft()) << "of another process";
+  EXPECT_FALSE(fresh.open());
+  EXPECT_EQ(errno, EEXIST);
+  EXPECT_TRUE(NewFile("/dev/null").open()) << "written in place";
 }
 
 TEST_F(WriteFile, APipeIsWrittenInPlace) {

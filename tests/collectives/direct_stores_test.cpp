@@ -8,9 +8,9 @@
 namespace ringside {
 namespace {
 
-/// Over all ranks, the messages that are stored directly, and the messages that their receivers accept in that way.
+/// Numbers over all ranks: messages that senders store directly, and steps whose message the receiver expects in place.
 struct Totals {
-  int stored = 0, taken = 0;
+  int stored = 0, expected_in_place = 0;
   friend bool operator==(const Totals&, const Totals&) = default;
 };
 
@@ -19,7 +19,7 @@ Totals totals_of(std::span<const DirectStores> all) {
   for (const DirectStores& rank : all) {
     for (const DirectStep& step : rank.steps) {
       totals.stored += std::popcount(step.to);
-      totals.taken += static_cast<int>(step.takes);
+      totals.expected_in_place += static_cast<int>(step.takes);
     }
   }
   return totals;
@@ -30,7 +30,9 @@ Totals totals_of(PlannedCall planned) {
   return totals_of(find_direct_stores(plan_all(planned).front()));
 }
 
-// In six steps of a ring of four, data that go round the second time are in their place, and reduced data are not.
+// A ring all-reduce of 4 ranks has 7 steps: a send, 2 that add to a partial sum and send it, recv_reduce_copy_send,
+// which sends the first finished chunk, 2 that pass finished chunks on, and a last receive. Finished chunks are stored
+// directly; partial sums are not.
 TEST(DirectStores, ARingStoresDirectlyInItsSecondRound) {
   const auto tasks = plan_all({.nranks = 4, .call = {.count = 3 * 4 * kTestChunk}}).front();
   for (const DirectStores& rank : find_direct_stores(tasks)) {
@@ -39,7 +41,7 @@ TEST(DirectStores, ARingStoresDirectlyInItsSecondRound) {
   }
 }
 
-// The counts for n ranks, over the steps of one loop.
+// Direct stores of n ranks in one loop.
 TEST(DirectStores, AreAllThatAreNotReduced) {
   using enum Collective;
   const auto both = [](int count) { return Totals{count, count}; };
@@ -60,8 +62,8 @@ TEST(DirectStores, AreAllThatAreNotReduced) {
   EXPECT_EQ(totals_of({.collective = Scatter, .nranks = 6}), both(5));
 }
 
-/// An all-gather by NVLS on two nodes: each rank's own block comes back to it by the switch, while another strand sends
-/// it to the network.
+/// Returns the tasks of an all-gather by NVLS on two nodes. The switch returns each rank's own block to it, while
+/// another strand sends the block to the network.
 std::vector<ChannelTask> gather_on_nodes() {
   return plan_all({.collective = Collective::AllGather,
                    .algorithm = Algorithm::Nvls,
@@ -71,7 +73,9 @@ std::vector<ChannelTask> gather_on_nodes() {
       .front();
 }
 
-// 6 blocks to 6 ranks, but for each one's own to itself; on one node that strand alone reads it, so it may.
+// On two nodes of 3 ranks, each of the 6 blocks is stored directly at the 5 other ranks. A rank must not store its own
+// block to itself through the switch, because another strand may still read that block for the network. On one node no
+// other strand reads it, so 6 x 6 blocks are stored.
 TEST(DirectStores, DoNotOverwriteUnreadInput) {
   const auto tasks = gather_on_nodes();
   const auto direct = find_direct_stores(tasks);
@@ -88,12 +92,13 @@ std::string verdict(const std::vector<ChannelTask>& tasks,
   return proof ? "" : proof.error().message;
 }
 
-// As above, but with these stores: they write the same bytes, but the storing rank does not know that they have been
-// read.
+// As above, but with each rank's stores to itself added. They write the same bytes; the proof must still refuse them,
+// because the storing rank cannot know that the network strand has read the block.
 TEST(DirectStores, RefusesStoresThatMayPrecedeARead) {
   const auto tasks = gather_on_nodes();
   auto direct = find_direct_stores(tasks);
-  // Strand 1 multicasts, strand 2 receives; in round 0 the own block.
+  // Steps of strand 1 (multicast) begin at first[1], with the rank's own block. Steps of strand 2 (receive) begin at
+  // first[2], in order of heads from heads.first.
   for (std::size_t rank = 0; rank < direct.size(); ++rank) {
     const Heads& heads = tasks[rank].heads;
     const auto ends = first_ends(tasks[rank].send_peers, false);
@@ -111,7 +116,7 @@ TEST(DirectStores, RefusesDataThatIsReduced) {
   const auto fine = find_direct_stores(tasks);
   ASSERT_EQ(verdict(tasks, fine), "");
   auto direct = fine;
-  direct[1].steps[1].to = 1;  // a partial sum, which rank 2 adds its own to
+  direct[1].steps[1].to = 1;  // a partial sum: rank 2 still has to add its own input
   direct[2].steps[2].takes = 1;
   EXPECT_NE(verdict(tasks, direct).find("in place"), std::string::npos) << verdict(tasks, direct);
 }
@@ -141,7 +146,7 @@ TEST(DirectStores, ShiftsTransfersToTheReceiversOffset) {
   auto direct = find_direct_stores(tasks);
   EXPECT_EQ(totals_of(direct), (Totals{1, 1}));
   EXPECT_EQ(direct[0].shift, (std::vector<std::int64_t>{7 - 40}));
-  // A rank that sends more than the other one takes would write outside the other's output.
+  // If a rank sends more than the other one receives, direct stores would write outside the other's output.
   takes.recvs = {{Rank{0}, 7, 299}};
   tasks[1] = plan(takes, 1);
   EXPECT_EQ(totals_of(find_direct_stores(tasks)), (Totals{0, 0}));

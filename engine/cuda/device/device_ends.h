@@ -62,7 +62,7 @@ class DeviceEnds {
     int waits_on = -1;
     bool is_credit = false;
     for_each_bit(to, [&](int end) {
-      if (waits_on < 0 && !credits_.wait_for(end, direct, wait)) {
+      if (waits_on < 0 && !credits_.wait_for_credit(end, direct, wait)) {
         waits_on = end;
         is_credit = true;
       }

@@ -37,7 +37,8 @@ RINGSIDE_HD void find_places(Machine& machine, const DeviceBlock& block, DeviceE
   move.output = slice.output;
   // In this rank's output, because this rank granted the credit.
   bool is_there = slice.direct.takes != 0;
-  for_each_bit(slice.from, [&](int end) { is_there = is_there && ends.credits().is_given(end); });
+  for_each_bit(slice.from,
+               [&](int end) { is_there = is_there && ends.credits().has_granted(end); });
   move.writes_output = slice.parts.writes_output && !is_there;
   if (move.reads_input) meets(slice.input);
   if (slice.parts.writes_output) meets(slice.output);
@@ -50,8 +51,9 @@ RINGSIDE_HD void find_places(Machine& machine, const DeviceBlock& block, DeviceE
   }
   for_each_bit(slice.to, [&](int end) {
     std::byte* const output = ends.credits().output_of(end, slice.direct);
-    std::byte* const place =
-        output == nullptr ? ends.send_slot(end) : output + ends.credits().shifted(end, slice.place);
+    std::byte* const place = output == nullptr
+                                 ? ends.send_slot(end)
+                                 : output + ends.credits().offset_in_output(end, slice.place);
     meets(place);
     move.to.add(machine, place, block.send_ends[end].multicast != nullptr);
   });
