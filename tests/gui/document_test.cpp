@@ -39,7 +39,7 @@ TEST(Document, ATraceOfARunShowsStuckCallsAndGroupNames) {
   const auto sink = std::make_shared<TraceMemorySink>();
   TraceInfo info = this_process_info(TraceClock::Simulated);
   info.values.emplace_back(kNeverEnded, "9000");
-  info.values.emplace_back(study::kTraceGroups, "world [0]; tensor [1]");
+  info.values.emplace_back(kTraceGroups, "world [0]; tensor [1]");
   {
     const auto recorder = TraceRecorder::start(sink, std::move(info));
     ASSERT_TRUE(recorder);

@@ -1,4 +1,3 @@
-#include "diag/hangdetect/readers/line_words.h"
 #include "diag/hangdetect/readers/log_facts.h"
 
 #include <gmock/gmock.h>
@@ -9,6 +8,7 @@
 #include <string>
 
 #include "diag/hangdetect/examine.h"
+#include "diag/hangdetect/readers/line_words.h"
 #include "diag/hangdetect/verdict/call_names.h"
 #include "diag/report/sentences/hang_sentences.h"
 

@@ -169,11 +169,11 @@ TEST(LinkUsers, MeetAsFarAsTheirSpansDo) {
       {.shape = &shape, .kind = 1, .count = 1, .use = 5, .active = 0.5, .span = {1, 11}},
       {.shape = &shape, .kind = 2, .count = 2, .use = 1, .active = 1, .span = {7, 11}},
       {.shape = &shape, .kind = 3, .count = 9, .use = 0, .active = 1, .span = {}}};
-  const auto met = LinkUsers(users, true).company(&shape, 0, {2, 10});
+  const auto met = LinkUsers(users, true).sharing(&shape, 0, {2, 10});
   EXPECT_DOUBLE_EQ(met.together, 3);
   EXPECT_DOUBLE_EQ(met.others, 0.5 * 8 / 8 + 2 * 3.0 / 8);
   EXPECT_DOUBLE_EQ(met.elsewhere, 5 + 2);
-  EXPECT_DOUBLE_EQ(LinkUsers(users, false).company(&shape, 2, {}).others, 3 + 0.5 + 9);
+  EXPECT_DOUBLE_EQ(LinkUsers(users, false).sharing(&shape, 2, {}).others, 3 + 0.5 + 9);
 }
 
 TEST(Flow, ATraceNeedsSteps) {
