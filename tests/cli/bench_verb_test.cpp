@@ -192,7 +192,7 @@ TEST(BenchVerb, LikeNcclTestsHasItsTableAndNothingElse) {
     const std::vector<std::string> words = words_of(line);
     ASSERT_EQ(words.size(), 13U) << line;
     EXPECT_EQ(words[0], std::to_string(8 * ++rows));
-    EXPECT_EQ(line.substr(0, 50), fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}", 8 * rows,
+    EXPECT_EQ(line.substr(0, 52), fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}", 8 * rows,
                                               2 * rows, "float", "sum", "-1"));
     EXPECT_EQ(words[8], "0");
     EXPECT_EQ(words[12], "0");

@@ -48,6 +48,13 @@ TEST(RecordedTrace, ArrivalAndTransferAreApart) {
   all[0].calls[0].protocol = Protocol::LL128;
   all[0].compute = {{0, 500'000}, {500'500, 900'000}};
   all[1].calls.push_back(all_reduce(1, 1040, 1069));
+  // Times since 1970 are of one clock, so that ends which differ a little stay apart.
+  constexpr std::int64_t kDate = 1'790'000'000'000'000'000;
+  for (Recording& one : all) {
+    one.calls[0].begin_ns += kDate;
+    one.calls[0].end_ns += kDate;
+    for (recordings::Span& span : one.compute) span = {span.begin_ns + kDate, span.end_ns + kDate};
+  }
   const auto made = trace_of(all);
   ASSERT_TRUE(made) << made.error().message;
   const auto calls = calls_in(*made);
