@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "base/json.h"
+#include "base/local_time.h"
 #include "base/one_line.h"
 #include "base/text.h"
 #include "base/write_file.h"
@@ -24,15 +24,6 @@ namespace ringside::cli {
 namespace {
 
 using attach::JobState;
-
-std::string time_text() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::localtime_r(&now, &parts);
-  char text[32] = {};
-  std::strftime(text, sizeof text, "%H:%M:%S", &parts);
-  return text;
-}
 
 /// Where metrics go: a file that is replaced, or a port.
 class MetricsOutput {
@@ -95,7 +86,7 @@ class WatchedJob {
 
   void note_progress() {
     changed_ = real_clock().now();
-    changed_at_ = time_text();
+    changed_at_ = local_time("%H:%M:%S");
   }
 
   /// A watch may begin before its job does.
@@ -194,7 +185,7 @@ class WatchedJob {
     }
     if (settings_.is_json) {
       Json line = answer_json(**answer);
-      line["time"] = time_text();
+      line["time"] = local_time("%H:%M:%S");
       line["since"] = changed_at_;
       line["progress"] = progress();
       print_line(line);
@@ -228,9 +219,10 @@ class WatchedJob {
       if (text.empty() || text == last_event_ || ++count > kMost) continue;
       last_event_ = text;
       if (settings_.is_json) {
-        print_line({{"schema", "ringside.attach/1"}, {"time", time_text()}, {"event", text}});
+        print_line(
+            {{"schema", "ringside.attach/1"}, {"time", local_time("%H:%M:%S")}, {"event", text}});
       } else {
-        fmt::print("{} {}\n", time_text(), text);
+        fmt::print("{} {}\n", local_time("%H:%M:%S"), text);
       }
     }
     std::fflush(stdout);
@@ -260,14 +252,14 @@ class WatchedJob {
   void print(JobState state, const std::string& text) const {
     if (settings_.is_json) {
       print_line({{"schema", "ringside.attach/1"},
-                  {"time", time_text()},
+                  {"time", local_time("%H:%M:%S")},
                   {"state", attach::to_string(state)},
                   {"since", changed_at_},
                   {"progress", progress()},
                   {"said", text}});
       return;
     }
-    fmt::print("{} {}\n", time_text(), text);
+    fmt::print("{} {}\n", local_time("%H:%M:%S"), text);
     const std::string indent(9, ' ');
     if (state == JobState::Still) fmt::print("{}no progress since {}\n", indent, changed_at_);
     if (state != JobState::Gone && newest_.parsed) fmt::print("{}{}\n", indent, progress());

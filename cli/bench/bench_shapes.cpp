@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstring>
-#include <ctime>
 #include <map>
 #include <span>
 
@@ -62,15 +61,6 @@ Result<std::vector<BenchMember>> gather_members(runtime::Communicator& communica
     members.push_back({card.pid, of_host[host]++, host, card.name.data()});
   }
   return members;
-}
-
-std::string local_time() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::localtime_r(&now, &parts);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &parts);
-  return text.data();
 }
 
 namespace {

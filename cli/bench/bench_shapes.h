@@ -63,7 +63,4 @@ std::string nccl_tests_json(const BenchJob& job, const NcclTestsRun& run,
 std::string osu_head(const BenchJob& job);
 std::string osu_line(const BenchJob& job, const BenchRow& row);
 
-/// Local time, as nccl-tests writes it.
-std::string local_time();
-
 }  // namespace ringside::cli

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "base/json.h"
+#include "base/local_time.h"
 #include "base/text.h"
 #include "base/write_file.h"
 #include "cli/bench/bench_arguments.h"

@@ -7,6 +7,7 @@
 
 #include "base/append.h"
 #include "base/json.h"
+#include "base/local_time.h"
 #include "base/text.h"
 #include "cli/bench/bench_shapes.h"
 

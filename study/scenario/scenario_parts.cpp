@@ -1,6 +1,7 @@
 #include "study/scenario/scenario_parts.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,8 +18,25 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Blocks the signals that end a process at a terminal, on this thread and in processes that it starts meanwhile.
+class TerminalSignalsBlocked {
+ public:
+  TerminalSignalsBlocked() {
+    sigset_t these;
+    sigemptyset(&these);
+    for (const int one : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&these, one);
+    ::pthread_sigmask(SIG_BLOCK, &these, &before_);
+  }
+  ~TerminalSignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  TerminalSignalsBlocked(const TerminalSignalsBlocked&) = delete;
+  TerminalSignalsBlocked& operator=(const TerminalSignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
 /// Starts a process that removes the folder once no process holds the pipe's other end: a signal's handler could not.
-/// It is reparented, so that waiting for ranks never returns it.
+/// It is reparented, so that waiting for ranks never returns it. Signals are blocked while it starts, and stay so in it.
 UniqueFd start_keeper(const std::string& folder) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};  // then a signal leaves the folder behind
@@ -29,7 +47,7 @@ UniqueFd start_keeper(const std::string& folder) {
     return write_end;
   }
   if (::fork() != 0) ::_exit(0);
-  ::setsid();  // Ctrl-C is for foreground processes
+  ::setsid();  // the caller may end its whole process group
   write_end = {};
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(standard);
   char byte = 0;
@@ -44,6 +62,7 @@ UniqueFd start_keeper(const std::string& folder) {
 
 Result<EvidenceFolder> EvidenceFolder::make(const std::string& named) {
   if (!named.empty()) return EvidenceFolder(named, {}, std::nullopt);
+  const TerminalSignalsBlocked until_kept;  // from the moment that the folder exists
   RINGSIDE_TRY(TemporaryFolder temporary, TemporaryFolder::make("run"));
   UniqueFd alive = start_keeper(temporary.path());
   return EvidenceFolder({}, std::move(alive), std::move(temporary));

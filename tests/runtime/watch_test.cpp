@@ -205,6 +205,19 @@ TEST(Watch, EveryRankAbortsAtOnceAndAllReportTheSame) {
   EXPECT_EQ(verdicts.messages(), std::set<std::string>{"rank 4 says so"});
 }
 
+// The lower rank's loss of its peer says less than why that peer gave up.
+TEST(Watch, ARequestedEndHasPrecedenceOverALostPeer) {
+  Verdicts verdicts;
+  std::barrier together(4);
+  watch_ranks(4, [&](int rank, Watched& self) {
+    together.arrive_and_wait();
+    self.watch->abort(rank == 3 ? Error{ErrorCode::Aborted, "the program gave up"}
+                                : Error{ErrorCode::PeerGone, fmt::format("rank {}: lost", rank)});
+    verdicts.wait_for(self);
+  });
+  EXPECT_EQ(verdicts.messages(), std::set<std::string>{"the program gave up"});
+}
+
 TEST(Watch, ADeathHasPrecedenceOverItsConsequences) {
   Verdicts verdicts;
   std::latch died(1);

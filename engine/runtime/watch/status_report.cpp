@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/append.h"
 #include "base/json.h"
+#include "base/local_time.h"
 #include "base/text.h"
 #include "base/vocabulary.h"
 #include "engine/debuglog/diagnostics_text.h"
@@ -134,15 +134,6 @@ std::vector<std::pair<Key, std::vector<int>>> by_size(const std::map<Key, std::v
 
 }  // namespace
 
-std::string status_time() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::localtime_r(&now, &parts);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &parts);
-  return text.data();
-}
-
 std::string to_wire(const RankStatus& status) {
   Json json{{"host", status.host}, {"pid", status.pid}, {"groups", Json::array()}};
   for (const GroupView& group : status.groups) {
@@ -195,7 +186,7 @@ std::string status_json(std::span<const RankStatus> ranks, Seconds took, const s
       Json{{"nccl_version", "ringside"},
            {"cuda_runtime_version", 0},
            {"cuda_driver_version", 0},
-           {"timestamp", status_time()},
+           {"timestamp", local_time()},
            {"communicators_count", list.size()},
            {"communicators", std::move(list)},
            {"ras", {{"collection_time_sec", took.count()}, {"timeouts_count", silent}}}});

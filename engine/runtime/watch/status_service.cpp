@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/local_time.h"
 #include "base/text.h"
 #include "engine/flight/recorder.h"
 #include "engine/runtime/bootstrap/bootstrap.h"
@@ -127,10 +128,10 @@ std::string event_text(Health health, const RankStatus& rank, std::size_t number
                                                        : "PEER_DEAD";
   const std::string details = fmt::format("rank {}", number);
   if (!is_json) {
-    return fmt::format("{} lifecycle {} host {} pid {} ({})\n", status_time(), event, rank.host,
+    return fmt::format("{} lifecycle {} host {} pid {} ({})\n", local_time(), event, rank.host,
                        rank.pid, details);
   }
-  const Json json{{"timestamp", status_time()},
+  const Json json{{"timestamp", local_time()},
                   {"group", "lifecycle"},
                   {"event", event},
                   {"peer",

@@ -31,9 +31,14 @@ constexpr Nanoseconds kLastFlush = std::chrono::milliseconds(200);
 /// The order of preference among causes of the same moment; equal for the same cause that arrives twice.
 std::tuple<int, int> precedence(const WatchMessage& news) {
   if (news.dead != kNoRank) return {0, to_int(news.dead)};
-  const bool is_consequence =
-      news.error.code == ErrorCode::PeerGone || news.error.code == ErrorCode::Aborted;
-  return {is_consequence ? 2 : 1, to_int(news.origin)};
+  switch (news.error.code) {
+    case ErrorCode::PeerGone:
+      return {3, to_int(news.origin)};
+    case ErrorCode::Aborted:
+      return {2, to_int(news.origin)};  // why a peer is gone
+    default:
+      return {1, to_int(news.origin)};
+  }
 }
 
 /// The text is the same on every rank that notices the death, because all ranks must report the same error.
