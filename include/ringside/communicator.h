@@ -111,7 +111,7 @@ class MessageRecord {
 /// Ownership  the caller owns the buffers, in host memory; for GPU memory use the C API
 class Communicator {
  public:
-  /// errors  PeerGone: another rank did not join, or failed.  InvalidArgument: no such rank
+  /// errors  Timeout: another rank did not join in time.  PeerGone: another rank failed.  InvalidArgument: no such rank
   static Result<Communicator> join(const CommunicatorId& id, int nranks, int rank,
                                    const CommunicatorConfig& config = {});
   Communicator(Communicator&&) noexcept;
@@ -127,8 +127,8 @@ class Communicator {
   /// count   elements: each rank's buffer; all_gather, reduce_scatter: each rank's block; all_gather_v: this rank's
   ///         block, counts[rank()]; all_to_all, gather, scatter: the block of each pair of ranks; send, recv: the
   ///         message
-  /// errors  InvalidArgument, Unsupported: before any data moved.  PeerGone: another rank failed or died, or no data
-  ///         moved for op_timeout; after that the communicator is unusable on every rank
+  /// errors  InvalidArgument, Unsupported: before any data moved.  PeerGone: another rank failed or died.  Timeout: no
+  ///         data moved for op_timeout.  After the last two the communicator is unusable on every rank
   Status run(Collective collective, const void* input, void* output, std::size_t count,
              DataType type, CallOptions options = {});
 

@@ -27,8 +27,8 @@ void expect_the_hosts_count(DeviceMemory& memory, Collective collective, DataTyp
     if (i == 0) {
       EXPECT_EQ(*counted, call.outputs());
     }
-    // From the second pass on the buffer holds rank 1's contribution, which is correct where its own part is.
-    data.fill(output.data(), call.outputs(), 1, i == 2 ? 1 : 0);
+    // The buffer of the next passes: a contribution of rank 1, correct where its own part is; then its second call's.
+    data.fill(output.data(), call.outputs(), 1, i == 1 ? 1 : 0);
   }
 }
 
