@@ -218,11 +218,42 @@ Result<std::optional<int>> Options::parse_own(std::vector<std::string> words) {
   } catch (const CLI::ParseError& wrong) {
     // A misspelt option is reported before the required option that it leaves missing.
     RINGSIDE_TRY(check_leftovers());
-    return Error{ErrorCode::InvalidArgument, wrong.what(), fmt::format("see {} --help", name_)};
+    return worded(wrong);
   }
   RINGSIDE_TRY(check_leftovers());
   RINGSIDE_TRY(check_values());
   return std::optional<int>{};
+}
+
+/// Says in words what CLI11 refused. Its exceptions carry no more than a text with the option's name.
+Error Options::worded(const CLI::ParseError& wrong) const {
+  const std::string text = std::string(" ") + wrong.what() + " ";
+  const std::string see = fmt::format("see {} --help", name_);
+  for (const CLI::Option* option : app_->get_options()) {
+    const std::string name = option->get_name();
+    const std::size_t at = text.find(" " + name);
+    if (at == std::string::npos) continue;
+    const char behind = text[at + 1 + name.size()];
+    if (behind != ' ' && behind != ':') continue;  // a longer name
+    const std::string& what = option->get_description();
+    const std::string about =
+        fmt::format("{}: {}; {}", name, what.substr(0, what.find_first_of(";:")), see);
+    if (wrong.get_name() == "RequiredError") {
+      return {ErrorCode::InvalidArgument, fmt::format("{} is missing", name), about};
+    }
+    if (wrong.get_name() == "ArgumentMismatch") {
+      return {ErrorCode::InvalidArgument, fmt::format("{} has no value", name), about};
+    }
+    if (wrong.get_name() == "ConversionError" && !option->results().empty()) {
+      const std::string type = option->get_type_name();
+      const char* const kind = type == "INT"    ? "a whole number"
+                               : type == "UINT" ? "a whole number from 0 on"
+                                                : "a number";
+      return {ErrorCode::InvalidArgument,
+              fmt::format("{}: '{}' is not {}", name, option->results().back(), kind), about};
+    }
+  }
+  return {ErrorCode::InvalidArgument, wrong.what(), see};
 }
 
 Error Options::unknown_option(const std::string& word) const {

@@ -13,6 +13,7 @@
 namespace CLI {
 class App;
 class Option;
+class ParseError;
 }  // namespace CLI
 
 namespace ringside::cli {
@@ -109,6 +110,7 @@ class Options {
   [[nodiscard]] Status check_values() const;
   [[nodiscard]] Status check_outputs() const;
   [[nodiscard]] std::vector<std::string> inputs() const;
+  [[nodiscard]] Error worded(const CLI::ParseError& wrong) const;
   [[nodiscard]] Error unknown_option(const std::string& word) const;
 
   const std::string name_;
