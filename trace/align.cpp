@@ -23,7 +23,7 @@ namespace {
 constexpr std::int64_t kSameBootNs = 1'000'000'000;
 /// Sums of two such stay within 64 bits.
 constexpr std::int64_t kMostClockNs = std::int64_t{1} << 61;
-constexpr std::size_t kBuckets = 64;
+constexpr std::size_t kBuckets = 64;  ///< parts of the run for which bounds are kept
 
 std::int64_t middle(std::int64_t a, std::int64_t b) { return a + (b - a) / 2; }
 

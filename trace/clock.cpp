@@ -14,6 +14,7 @@
 namespace ringside {
 namespace {
 
+/// How long the rate of the ticks is measured at the start.
 constexpr Nanoseconds kMeasuringTime{200'000};
 
 Nanoseconds read_clock(clockid_t id) {

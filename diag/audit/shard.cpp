@@ -38,6 +38,8 @@ bool is_same(const Link& link, const ChannelEdge& edge, Ends ends, std::uint16_t
 }
 
 /// Returns a hash of a call, to compare calls between ranks.
+/// source  Fowler, Noll, Vo: the step and the prime of FNV-1a. Numbers are taken whole instead of byte by byte, and the
+///         start is not FNV's, so the hashes are not those of FNV-1a
 std::uint32_t signature_of(const CollCall& call) {
   std::uint64_t hash = 1469598103934665603U;
   const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 1099511628211U; };

@@ -48,6 +48,7 @@ std::vector<std::string> chosen_text(const RankView& rank, const Call& call) {
   const Result<TunedChoice> choice = rank.layout().tuner().choose(
       {.collective = call.collective, .bytes = bytes, .type = call.type});
   if (!choice) return {};
+  // From Hopper on, NCCL launches its kernels in clusters. source  NCCL: CGA cluster size, 4 by default from sm_90 on
   constexpr int kHopper = 90, kHopperCluster = 4;
   const bool has_clusters = rank.layout().job().connection.shape.min_cc >= kHopper;
   std::vector<std::string> lines;

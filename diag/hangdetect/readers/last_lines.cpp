@@ -110,7 +110,7 @@ RankedLine read_ranked_line(std::string_view line) {
 }
 
 OddLine odd_line_out(const std::map<int, LastLine>& lines) {
-  constexpr std::size_t kFewest = 3;
+  constexpr std::size_t kFewest = 3;  // of two ranks, either may be the odd one
   if (lines.size() < kFewest) return {};
   std::map<int, Masked> by_rank;
   std::map<std::string, std::vector<int>> words;

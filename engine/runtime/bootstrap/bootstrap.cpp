@@ -22,6 +22,7 @@
 namespace ringside {
 namespace {
 
+/// The deadline of all_gather() and barrier() without one.
 constexpr Nanoseconds kPatience = std::chrono::minutes(1);
 
 /// The root sends a keepalive every second.

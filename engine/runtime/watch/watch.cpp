@@ -26,6 +26,7 @@
 namespace ringside {
 namespace {
 
+/// How long the watch tries to send its last messages to its neighbours when it ends.
 constexpr Nanoseconds kLastFlush = std::chrono::milliseconds(200);
 
 /// The order of preference among causes of the same moment; equal for the same cause that arrives twice.
