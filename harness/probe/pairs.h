@@ -53,6 +53,7 @@ struct PairCell {
   std::string why = {};  ///< reason, if an outlier
 };
 
+/// The measurements of all pairs.
 struct PairMatrix {
   int nranks = 0;
   std::vector<std::string> hosts = {};         ///< [rank]

@@ -46,6 +46,7 @@ struct UpgradeStretch {
   Undo undo = {};  ///< set if is_chosen_otherwise
 };
 
+/// How the choices for one collective differ between two releases.
 struct UpgradeOfCollective {
   Collective collective = Collective::AllReduce;
   std::vector<UpgradeStretch> stretches = {};  ///< cover all sizes in ascending order
@@ -58,6 +59,7 @@ struct LaidOtherwise {
   bool is_count = false;  ///< a number of channels, which has a column of its own on the page
 };
 
+/// How the decisions for a job differ between two releases.
 struct Upgrade {
   std::string from, to;  ///< full versions: "2.19.4", "2.27.7"
   CommShape before, after;

@@ -19,6 +19,7 @@ namespace ringside {
 #define RINGSIDE_GPU_MULTICAST_FUNCTIONS(X)
 #endif
 
+/// These functions by name, as in GpuDriver.
 struct GpuMulticastDriver {
 #define RINGSIDE_MEMBER(name, version) decltype(&::name) name = nullptr;
   RINGSIDE_GPU_MULTICAST_FUNCTIONS(RINGSIDE_MEMBER)

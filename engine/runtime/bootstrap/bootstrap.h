@@ -20,6 +20,7 @@ namespace ringside {
 class Wakeup;
 struct RingLinks;
 
+/// How a rank joins its job.
 struct BootstrapOptions {
   Rank rank{0};
   int nranks = 1;
