@@ -25,7 +25,7 @@ Result<Bytes> parse_bytes(std::string_view text);
 /// errors  InvalidArgument: a bad size, from > to, factor < 2, from = 0 in a range
 Result<std::vector<Bytes>> parse_size_range(std::string_view text);
 
-/// The sizes from, from * factor, ... up to and including what does not exceed `to`.
+/// Returns the sizes from, from * factor, ... up to and including what does not exceed `to`.
 /// errors  InvalidArgument: as parse_size_range
 Result<std::vector<Bytes>> size_range(Bytes from, Bytes to, std::uint64_t factor);
 

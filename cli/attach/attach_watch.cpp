@@ -274,7 +274,7 @@ class WatchedJob {
     std::fflush(stdout);
   }
 
-  /// How far the ranks are, by the newest report.
+  /// Returns how far the ranks are, by the newest report.
   [[nodiscard]] std::string progress() const {
     return newest_.parsed ? attach::progress_text(*newest_.parsed) : "";
   }

@@ -216,7 +216,7 @@ std::uint32_t Shard::new_part(std::uint32_t speaker) {
   return index;
 }
 
-/// The last communicator of a process at this address; kNone: none.
+/// Returns the last communicator of a process at this address; kNone: none.
 std::uint32_t Shard::find_part(const SpeakerParts& speaker, std::uint64_t comm) {
   for (std::size_t i = speaker.pointers.size(); i-- > 0;) {
     if (speaker.pointers[i] == comm) return speaker.parts[i];

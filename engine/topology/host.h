@@ -114,7 +114,7 @@ struct JobHosts {
   int hosts_per_nvl_domain = 1;
 };
 
-/// The run that each host of the job belongs to.
+/// Returns the run that each host of the job belongs to.
 std::vector<int> run_of_hosts(const JobHosts& hosts);
 
 /// Returns the GPUs of the host that have a rank, in the order of the file.

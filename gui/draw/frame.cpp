@@ -83,7 +83,7 @@ void change_lesson(const LessonBar& lesson, Command command, FrameRequests& requ
   }
 }
 
-/// The size of a file, for people.
+/// Returns the size of a file, for people.
 std::string size_text(std::uint64_t bytes) {
   if (bytes < 1000) return fmt::format("{} B", bytes);
   const auto size = static_cast<double>(bytes);

@@ -51,7 +51,7 @@ std::optional<float> time_of_choice(const Tuner& tuner, const TuningCall& call,
   return {};
 }
 
-/// All sizes of one collective; sizes with equal changes are merged.
+/// Returns all sizes of one collective; sizes with equal changes are merged.
 Result<UpgradeOfCollective> upgrade_of(const Calls& calls, const Tuner& before, const Tuner& after,
                                        UndoSearch& undo) {
   UpgradeOfCollective all{.collective = calls.collective};
@@ -97,7 +97,7 @@ std::string graph_words(const GraphSummary& graph) {
                      graph.cross_nic > 0 ? " crossing NICs" : "");
 }
 
-/// The NICs by which the rings of each kind of node enter and leave, by number: "0 1 2>3".
+/// Returns the NICs by which the rings of each kind of node enter and leave, by number: "0 1 2>3".
 std::string ring_nics(const TunedJob& job) {
   std::string words;
   const Job& laid = job.asked.job;
@@ -133,7 +133,7 @@ void compare_threads(const TunedJob& before, const TunedJob& after, UndoSearch& 
   }
 }
 
-/// What differs in graphs and channels, and a single variable that restores it.
+/// Returns what differs in graphs and channels, and a single variable that restores it.
 std::vector<LaidOtherwise> compare_laid(const TunedJob& before, const TunedJob& after,
                                         UndoSearch& undo) {
   using Words = std::string (*)(const TunedJob&);

@@ -89,7 +89,7 @@ inline bool is_workload_setting(std::string_view key) {
   return key == kLayoutKey || key.starts_with(kWorkloadPrefix);
 }
 
-/// The scenario as a sweep with one cluster and one workload, over these values.
+/// Returns the scenario as a sweep with one cluster and one workload, over these values.
 /// path    of the scenario's file
 /// vary    each as `--vary` takes it
 /// errors  InvalidArgument: a scenario without a cluster, or with faults; as the lines of a sweep's `vary`

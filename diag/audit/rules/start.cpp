@@ -36,7 +36,7 @@ std::vector<std::uint32_t> processes_if_warned(const MessageLines& lines) {
   return processes;
 }
 
-/// The port of `[::]:29500`, `0.0.0.0:29500` or `port: 29500`; empty: unknown.
+/// Returns the port of `[::]:29500`, `0.0.0.0:29500` or `port: 29500`; empty: unknown.
 std::string port_in_use(const MessageLines& lines) {
   for (const KeptMessage& message : lines.kept) {
     for (const std::string_view key : {"]:", "0.0.0.0:", "port: "}) {

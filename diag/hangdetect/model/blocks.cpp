@@ -7,7 +7,7 @@
 namespace ringside::hang {
 namespace {
 
-/// The peer of a send or receive: the recorded one, else the other member of a group of two.
+/// Returns the peer of a send or receive: the recorded one, else the other member of a group of two.
 int peer_of(const Job& job, int rank, int group, const Call& call) {
   const Group& members = job.group(group);
   const Signature& signature = job.signature(call);

@@ -88,7 +88,7 @@ bool names_work(std::string_view name) {
       kWords, [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
 }
 
-/// The last number of a part of a line, with the text before it, and its unit after it or in its name.
+/// Returns the last number of a part of a line, with the text before it, and its unit after it or in its name.
 NamedTime named_time(std::string_view part) {
   NamedTime out;
   constexpr std::string_view kOfNumber = "0123456789.";

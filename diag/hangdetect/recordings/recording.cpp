@@ -67,7 +67,7 @@ void number_calls(Recording& recording) {
   }
 }
 
-/// Whether the calls of the one group are those of every other recording's group, as far as both go.
+/// Returns whether the calls of the one group are those of every other recording's group, as far as both go.
 bool is_same_beginning(const Recording& a, const Recording& b) {
   const std::size_t both = std::min(a.calls.size(), b.calls.size());
   for (std::size_t i = 0; i < both; ++i) {

@@ -47,7 +47,7 @@ std::string diagnostics_report(
     std::span<const std::optional<std::map<std::string, std::string>>> variables,
     const std::string& host, std::int64_t pid, Seconds took);
 
-/// The time as RAS prints it: "YYYY-MM-DD HH:MM:SS", local.
+/// Returns the time as RAS prints it: "YYYY-MM-DD HH:MM:SS", local.
 std::string status_time();
 
 }  // namespace ringside
