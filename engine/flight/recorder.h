@@ -77,8 +77,9 @@ class FlightRecorder {
   Ticket begin_unordered(Group& group, const FlightFacts& message, Nanoseconds now);
   /// Records that a call has started: all calls before it are done. Has no effect without timing in the settings.
   void start(const Ticket& ticket, Nanoseconds now);
-  /// Records that a call has ended and, unless it is unordered, all earlier ordered ones of its communicator. `now` is
-  /// used only with timing.  is_done false: it has failed
+  /// Records that a call has ended and, unless it is unordered, all earlier ordered ones of its communicator.
+  /// is_done  false: the call has failed
+  /// now      used only with timing
   void end(const Ticket& ticket, bool is_done, Nanoseconds now);
 
   /// Number of calls of each collective.  index  value of Collective

@@ -106,7 +106,7 @@ Status recv_all(int socket, std::span<std::byte> data, const Patience& patience)
 
 /// Sends or receives as much as possible without waiting.
 /// returns  number of bytes; 0: the call would have to wait
-/// errors  PeerGone: closed or reset (recv_some: after all earlier data has been read); System Unreachable: the peer
+/// errors  PeerGone: closed or reset (recv_some: after all earlier data has been read); System.  Unreachable: the peer
 ///         does not answer, or did not answer before a reset, which therefore does not prove its death
 Result<std::size_t> send_some(int socket, std::span<const std::byte> data);
 Result<std::size_t> recv_some(int socket, std::span<std::byte> data);
