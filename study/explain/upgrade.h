@@ -69,6 +69,7 @@ struct Upgrade {
   std::size_t sizes = 0, changed_sizes = 0;
 };
 
+/// Compares the decisions of two releases for a job, and searches for settings that restore the earlier ones.
 /// errors  InvalidArgument: no hosts, one release twice; as parse_calls(), load_tuned_job(), Tuner::choose()
 Result<Upgrade> explain_upgrade(const UpgradeQuestion& question);
 
