@@ -78,7 +78,7 @@ struct Communicator::Impl {
     if (comm != nullptr) rsCommDestroy(comm);
   }
 
-  /// What broke the communicator, or was refused, so far.
+  /// Returns what broke the communicator, or was refused, so far.
   [[nodiscard]] Status status() const {
     RINGSIDE_TRY(const CommunicatorInUse use, communicator_of(comm));
     const auto error = use->async_error();

@@ -9,7 +9,7 @@ namespace ringside {
 
 study::JobOptions options_of(const JobRequest& job);
 
-/// The release that the job names, or the newest.
+/// Returns the release that the job names, or the newest.
 std::string release_of(const JobRequest& job);
 
 }  // namespace ringside

@@ -43,6 +43,7 @@ enum class Reductions : std::uint8_t {
 /// Whether the algorithm uses a network that reduces.
 enum class CollNet : std::uint8_t { Never, AcrossNodes, Always };
 
+/// The properties of an algorithm: a row of the table of algorithms.
 struct AlgorithmFacts {
   Algorithm algorithm;
   const char* name;           ///< to_string()

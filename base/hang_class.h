@@ -27,7 +27,7 @@ enum class HangClass : std::uint8_t {
 /// Number of classes without Unknown, which a job cannot have.
 inline constexpr int kHangClasses = 13;
 
-/// Returns the name in `verdict.kind` of the JSON and in scenario files.
+/// The names of the classes, as `verdict.kind` of the JSON and scenario files have them.
 inline constexpr std::array<const char*, kHangClasses + 1> kHangClassNames{
     "missing_rank",   "dead_rank",      "diverged_control_flow",
     "op_mismatch",    "shape_mismatch", "dtype_mismatch",

@@ -3,9 +3,12 @@
 #include "base/assert.h"
 #include "ringside/result.h"
 
-/// Additions to Result for ringside's own code: assertions, and macros that return an Error at once.
-// RINGSIDE_TRY(const auto text, read_file(path));  declares `text`, or returns the Error
-// RINGSIDE_TRY(write_file(path, text));            goes on, or returns the Error
+// Additions to Result for ringside's own code: assertions, and a macro that returns an Error at once.
+//
+//   RINGSIDE_TRY(const auto text, read_file(path));  declares `text`, or returns the Error
+//   RINGSIDE_TRY(write_file(path, text));            continues, or returns the Error
+//
+// The first form is several statements: use it in a block, never as the body of an `if` or a loop without braces.
 #define RINGSIDE_TRY(...) \
   RINGSIDE_TRY_PICK(__VA_ARGS__, RINGSIDE_TRY_VALUE, RINGSIDE_TRY_STATUS, )(__VA_ARGS__)
 #define RINGSIDE_TRY_PICK(first, second, name, ...) name

@@ -11,7 +11,8 @@
 
 namespace ringside {
 
-/// Parses a decimal integer. Other characters are an error.
+/// Parses a decimal integer with an optional `-`.
+/// errors  InvalidArgument: other characters, no digits, or a number beyond 64 bits
 Result<std::int64_t> parse_int(std::string_view text);
 
 /// Parses a size: a number and an optional step of 2^10 (`K M G T`, also `KiB`, `KB`, `k`; `B` alone is bytes). `64M`
@@ -24,7 +25,7 @@ Result<Bytes> parse_bytes(std::string_view text);
 /// errors  InvalidArgument: a bad size, from > to, factor < 2, from = 0 in a range
 Result<std::vector<Bytes>> parse_size_range(std::string_view text);
 
-/// The sizes from, from * factor, ... up to and including what does not exceed `to`.
+/// Returns the sizes from, from * factor, ... up to and including what does not exceed `to`.
 /// errors  InvalidArgument: as parse_size_range
 Result<std::vector<Bytes>> size_range(Bytes from, Bytes to, std::uint64_t factor);
 
@@ -45,7 +46,7 @@ std::string lower_case(std::string_view text);
 std::string format_ranks(std::span<const int> ranks);
 
 std::string format_bytes(Bytes size);          ///< `64M`; `1000` if no step of 2^10 is exact
-std::string format_time(Seconds time);         ///< `12.35us`, `1.20ms`: three significant digits up
+std::string format_time(Seconds time);         ///< `12.35us`, `1.20ms`; below 1 us `350ns`
 std::string format_bandwidth(BytesPerSecond);  ///< `48.00 GB/s`
 
 }  // namespace ringside

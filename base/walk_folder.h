@@ -8,6 +8,7 @@
 
 namespace ringside {
 
+/// A folder that could not be read completely, and why.
 struct UnreadFolder {
   std::string path;
   std::error_code error;

@@ -20,7 +20,7 @@
 namespace ringside::cli {
 namespace {
 
-/// Every verb, in the order of `ringside --help`.
+/// Returns every verb, in the order of `ringside --help`.
 std::vector<Verb> all_verbs() {
   return {demo_verb(),     probe_verb(),   audit_verb(),    hang_verb(), attach_verb(),
           bench_verb(),    sim_verb(),     sweep_verb(),    run_verb(),  reproduce_verb(),

@@ -19,7 +19,7 @@ namespace {
 
 bool is_option(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
 
-/// The option's name in `--name=value`.
+/// Returns the option's name in `--name=value`.
 std::string name_in(const std::string& word) { return word.substr(0, word.find('=')); }
 
 std::string suggestion_among(const std::string& word, const std::vector<std::string>& known) {

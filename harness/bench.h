@@ -63,6 +63,7 @@ struct BenchTiming {
   std::int64_t wrong = 0;  ///< wrong elements over all ranks
 };
 
+/// The result for one size.
 struct BenchRow {
   Bytes bytes;
   std::int64_t count = 0;  ///< elements of one rank's input, as nccl-tests prints it

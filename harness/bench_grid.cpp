@@ -7,6 +7,7 @@
 namespace ringside {
 namespace {
 
+/// A rule is added only if its choice takes at most this share of the preceding one's time, so that noise adds none.
 constexpr double kWorthAChange = 0.97;
 
 /// returns  nullopt if the algorithm does not support the call among these ranks

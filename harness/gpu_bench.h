@@ -30,6 +30,7 @@ struct GpuBenchRow {
   std::int64_t wrong = 0;  ///< wrong elements over all ranks
 };
 
+/// The results of a benchmark on one GPU.
 struct GpuBench {
   Seconds warmed{0};    ///< time spent on copies before the timing: an idle GPU has low clocks
   BytesPerSecond copy;  ///< rate of cudaMemcpy within the GPU, bytes copied

@@ -14,8 +14,10 @@ namespace ringside {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
-constexpr Bytes kElement{4};
+constexpr Bytes kElement{4};  ///< gradients are floats
 
+/// The backward pass of one rank: a stream that computes layer after layer, and a stream that reduces each bucket of
+/// gradients as soon as its last layer is computed.
 class BackwardPass {
  public:
   BackwardPass(runtime::Communicator& communicator, const OverlapOptions& options)
@@ -68,6 +70,8 @@ class BackwardPass {
     return Seconds{times[times.size() / 2]};
   }
 
+  /// Runs one pass.
+  /// returns  its time in seconds
   Result<double> once(bool computes, bool communicates) {
     const auto began = SteadyClock::now();
     const Seconds each = options_.compute / static_cast<double>(layers_.size());

@@ -9,6 +9,7 @@
 
 namespace ringside {
 
+/// How often a call runs untimed, then timed.
 struct TimedRuns {
   int warmup = 5;
   int iterations = 20;

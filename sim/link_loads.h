@@ -17,6 +17,7 @@ struct LinkLoad {
   std::vector<double> over_time = {};  ///< bytes in each time span; empty: only the sum is known
 };
 
+/// The bytes that each link carried during a call.
 struct LinkLoads {
   /// Length of one entry of over_time; the first one begins with the launch.
   Seconds span{};

@@ -33,6 +33,7 @@ struct SimRequest {
   std::function<void(double)> progress = {};
 };
 
+/// The result of one simulated call.
 struct SimResult {
   Seconds time;  ///< simulated time of the slowest rank, with the launch and the overheads
   /// Messages that crossed links; slices count separately.

@@ -34,12 +34,14 @@ struct WireCaller {
   std::uint32_t pid = 0;
 };
 
+/// Caller -> worker: the call to simulate.
 struct WireJob {
   WireCaller caller;
   /// Without network, trace and progress, which only the caller's process can hold.
   SimRequest request;
 };
 
+/// Worker -> caller: the routes that the worker needs.
 struct WireQuestion {
   struct Pair {
     Rank from{0};
@@ -63,6 +65,7 @@ struct WireRoutes {
   int first_fabric_link = std::numeric_limits<int>::max();
 };
 
+/// Worker -> caller: steps done so far, and in all.
 struct WireProgress {
   std::int64_t done = 0;
   std::int64_t all = 0;
@@ -73,6 +76,7 @@ struct WireTrace {
   std::vector<std::byte> block;
 };
 
+/// Worker -> caller: the simulation failed.
 struct WireFailure {
   Error error;
 };

@@ -39,7 +39,7 @@ bool is_for_hosts(const std::string& setting) {
   return is_host_key(std::string_view(setting).substr(0, setting.find('=')));
 }
 
-/// The changes to the hosts: those of the options, with the settings over them.
+/// Returns the changes to the hosts: those of the options, with the settings over them.
 /// errors  InvalidArgument: no `=`, or a value that cannot be
 Result<HostChanges> host_changes(const JobOptions& options) {
   HostChanges changes = options.hosts;

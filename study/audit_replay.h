@@ -12,6 +12,7 @@
 /// and on hosts with the faults found.
 namespace ringside::study {
 
+/// The logs of a job, and how its calls are simulated.
 struct ReplayOptions {
   std::vector<std::string> logs = {};
   std::string cluster = {};  ///< hosts in the form of --on; empty: hosts derived from the logs
@@ -29,6 +30,7 @@ struct Replayed {
   Seconds time{};             ///< total time of the calls
 };
 
+/// The simulated times of a job, as it was and with each finding fixed.
 struct AuditReplay {
   std::string source = {};  ///< file or logs that describe the hosts
   Replayed healthy;

@@ -60,7 +60,7 @@ const char* step_text(const Step& call) {
   return call.is_shift ? collective_text(call.op) : hangs::to_string(call.op);
 }
 
-/// The bytes of a rank's larger buffer, which is the size of a call.
+/// Returns the bytes of a rank's larger buffer, which is the size of a call.
 std::uint64_t bytes_of(const Step& call, std::size_t members) {
   const std::uint64_t given = size_of(call.type).value * static_cast<std::uint64_t>(call.count);
   return call.op == Op::AllGather || call.op == Op::ReduceScatter ? given * members : given;
@@ -88,7 +88,7 @@ class KindsOfWays {
     return known->second = kind->second;
   }
 
-  /// The first pair of ranks that was requested for it.
+  /// Returns the first pair of ranks that was requested for it.
   [[nodiscard]] const std::pair<int, int>& first_of(int way) const {
     return firsts_[static_cast<std::size_t>(way)];
   }
@@ -155,7 +155,8 @@ struct CallClock::Impl {
   std::map<StepKey, Known> steps;
   std::vector<CallTime> calls;
 
-  /// errors  InvalidArgument: other GPUs on one host than on another, other numbers of hosts in one node than in another
+  /// errors  InvalidArgument: other GPUs on one host than on another, other numbers of hosts in one node than in
+  ///         another
   [[nodiscard]] Result<Seat> seat_of(const std::vector<int>& ranks) const {
     std::map<int, std::vector<int>> gpus;  // by host
     for (const int rank : ranks) gpus[rank / gpus_per_host].push_back(rank % gpus_per_host);
@@ -190,7 +191,7 @@ struct CallClock::Impl {
     return numbers;
   }
 
-  /// The question for such a call alone on the cluster.
+  /// Returns the question for such a call alone on the cluster.
   /// errors  Unsupported: a part of the hosts of a domain, in a fabric
   [[nodiscard]] Result<SimQuestion> question(const Seat& seat, Op op, std::uint64_t bytes) const {
     SimQuestion asked = base;
@@ -242,7 +243,7 @@ struct CallClock::Impl {
     return done;
   }
 
-  /// The groups of a family on the same hosts, each with its GPUs.
+  /// Returns the groups of a family on the same hosts, each with its GPUs.
   [[nodiscard]] std::vector<Seat> seats_with(const hangs::Program& program, const Group& group,
                                              const Seat& seat) const {
     std::vector<Seat> seats;
@@ -258,7 +259,7 @@ struct CallClock::Impl {
     return seats;
   }
 
-  /// The call's time, and its place.
+  /// Returns the call's time, and its place.
   [[nodiscard]] Result<Known> time_of(const hangs::Program& program, const Step& call,
                                       const Group& group) {
     if (group.ranks.size() < 2) return Known{};
@@ -291,8 +292,8 @@ struct CallClock::Impl {
     return keep(key, *std::move(slowest));
   }
 
-  /// The pair itself if its GPUs are of one host, or have one number; else the pairs with the one's and the other's
-  /// number.
+  /// Returns the pair itself if its GPUs are of one host, or have one number; else the pairs with the one's and the
+  /// other's number.
   [[nodiscard]] std::vector<std::pair<int, int>> pairs_like(const std::pair<int, int>& pair) const {
     const auto [a, b] = pair;
     const auto with_gpu_of = [&](int rank, int other) {

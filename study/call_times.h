@@ -27,7 +27,7 @@ struct CallTime {
   std::int64_t times = 0;    ///< number of such calls in the simulated programs
 };
 
-/// The typical error of these calls together, weighted by the time that each takes; 0 without any.
+/// Returns the typical error of these calls together, weighted by the time that each takes; 0 without any.
 double error_percent_of(const std::vector<CallTime>& calls);
 
 /// How long the calls of a program's groups take on a cluster: each kind is simulated once.

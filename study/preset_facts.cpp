@@ -11,7 +11,7 @@
 namespace ringside::study {
 namespace {
 
-/// The model without its vendor and subsystem; 0: it has none.
+/// Returns the model without its vendor and subsystem; 0: it has none.
 std::uint16_t model_id(const HostPci& function) {
   return static_cast<std::uint16_t>(device_id(function) >> 32);
 }

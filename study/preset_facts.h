@@ -20,7 +20,7 @@ struct PresetFacts {
   int hosts_per_domain = 1;      ///< hosts per NVLink domain, which `--nodes` counts as one node
 };
 
-/// All presets, in alphabetical order.
+/// Returns all presets, in alphabetical order.
 /// errors  as load_hosts()
 Result<std::vector<PresetFacts>> preset_facts();
 

@@ -176,7 +176,7 @@ std::vector<TimeTerm> terms_of(const std::vector<Stretch>& parts) {
 
 using Sums = std::map<std::string, Seconds>;
 
-/// The time of each term, by slice of the call.
+/// Returns the time of each term, by slice of the call.
 std::vector<Sums> slices_of(const std::vector<Stretch>& parts, Seconds slice) {
   std::vector<Sums> slices(kSlices);
   for (const Stretch& part : parts) {
@@ -195,8 +195,8 @@ const std::string& most_of(const Sums& sums) {
   return std::ranges::max_element(sums, {}, [](const auto& one) { return one.second; })->first;
 }
 
-/// The dominant term around each slice of the call, as steps alternate between latency and bytes. Consecutive slices
-/// with the same dominant term are a phase, which is named after it.
+/// Returns the dominant term around each slice of the call, as steps alternate between latency and bytes. Consecutive
+/// slices with the same dominant term are a phase, which is named after it.
 std::vector<Phase> phases_of(const std::vector<Stretch>& parts, Seconds time) {
   constexpr std::size_t kAround = 4;
   const Seconds slice = time / static_cast<double>(kSlices);

@@ -59,6 +59,7 @@ struct Phase {
   double share = 0;  ///< share of the term in this part: 0 .. 1
 };
 
+/// Where the time of one simulated call goes.
 struct Profile {
   SimRow row;
   std::vector<LinkUsage> links;    ///< the busiest first

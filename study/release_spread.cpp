@@ -23,7 +23,7 @@ struct Spread {
   double ratio = 1;
 };
 
-/// The same question for each other release that is verified and supports it.
+/// Returns the same question for each other release that is verified and supports it.
 std::vector<SimPlan> plans_of_other_releases(const SimPlan& plan) {
   std::vector<SimPlan> plans;
   for (const std::string& release : release_versions()) {

@@ -54,7 +54,7 @@ Result<JobOptions> forced(const SimQuestion& question, Collective collective) {
   return job;
 }
 
-/// The error if the options leave no combination that NCCL supports: it lists the options, and the reason that
+/// Returns the error if the options leave no combination that NCCL supports: it lists the options, and the reason that
 /// excludes each combination they leave.
 Error unsupported_by_options(const SimPlan& plan, const TuningCall& call) {
   const SimQuestion& question = plan.question;
@@ -110,7 +110,7 @@ Result<Surroundings> surroundings_of(const SimQuestion& question, const Job& job
   return found;
 }
 
-/// The links that the fabric's file takes down: one of these disconnects the hosts, if one does.
+/// Returns the links that the fabric's file takes down: one of these disconnects the hosts, if one does.
 std::string down_text(const FabricSettings& fabric) {
   constexpr int kShown = 4;
   std::string text;
@@ -150,7 +150,7 @@ Result<bool> has_at_most(std::int64_t most, const SimRequest& request) {
   return true;
 }
 
-/// The time of one message over the busiest link.
+/// Returns the time of one message over the busiest link.
 Seconds longest_crossing(const SimRow& row) {
   const Choice& choice = row.call.tuned.choice;
   const auto bytes = static_cast<double>(std::min(choice.chunk, row.call.bytes).value);
@@ -179,9 +179,10 @@ void set_error(const SimPlan& plan, SimRow& row) {
   }
 }
 
-/// How much of a call overlaps the previous one if calls are enqueued back to back, as in nccl-tests, which divides
-/// by their number. Broadcasts and reduces use a chain: its first rank begins the next call while the last one still
-/// receives this one, so the chain fills only once for all calls. Calls that need data of every rank do not overlap.
+/// Returns how much of a call overlaps the previous one if calls are enqueued back to back, as in nccl-tests, which
+/// divides by their number. Broadcasts and reduces use a chain: its first rank begins the next call while the last one
+/// still receives this one, so the chain fills only once for all calls. Calls that need data of every rank do not
+/// overlap.
 Result<Seconds> overlap_in_loop(const SimPlan& plan, const SimRow& row, SimRequest request,
                                 const Fidelity& fidelity) {
   const Choice& choice = request.choice;

@@ -104,7 +104,7 @@ std::string refusal_of(const Error& error) {
   return error.help.empty() ? error.message : fmt::format("{}; {}", error.message, error.help);
 }
 
-/// The length of the value at the start of the text: up to the first comma outside brackets and quotes.
+/// Returns the length of the value at the start of the text: up to the first comma outside brackets and quotes.
 /// returns  npos: one of them has no end
 std::size_t value_length(std::string_view text) {
   std::string open;  // the closing characters that are still missing

@@ -38,6 +38,7 @@ Result<VaryAxis> parse_vary(const std::string& text);
 /// errors  InvalidArgument: an unknown key (with the nearest known one), or an invalid value
 Status apply_setting(SimQuestion& question, const std::string& key, const std::string& value);
 
+/// One combination of values of `--vary`.
 struct Variant {
   std::vector<std::pair<std::string, std::string>> settings = {};  ///< empty: the base
   SimQuestion question;

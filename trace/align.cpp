@@ -23,7 +23,7 @@ namespace {
 constexpr std::int64_t kSameBootNs = 1'000'000'000;
 /// Sums of two such stay within 64 bits.
 constexpr std::int64_t kMostClockNs = std::int64_t{1} << 61;
-constexpr std::size_t kBuckets = 64;
+constexpr std::size_t kBuckets = 64;  ///< parts of the run for which bounds are kept
 
 std::int64_t middle(std::int64_t a, std::int64_t b) { return a + (b - a) / 2; }
 
@@ -91,7 +91,7 @@ struct Range {
 /// Pairs by clocks, the smaller first.
 using Pairs = std::map<std::pair<std::size_t, std::size_t>, Pair>;
 
-/// What the pair says of `to - from`, whichever of them is the smaller.
+/// Returns what the pair says of `to - from`, whichever of them is the smaller.
 Pair seen_from(const Pair& pair, bool is_turned) {
   if (!is_turned) return pair;
   Pair turned = pair;
@@ -109,7 +109,8 @@ struct Step {
   std::size_t to;
 };
 
-/// The pair that leaves the least doubt among those that join a clock to what is joined already: both ways first.
+/// Returns the pair that leaves the least doubt among those that join a clock to what is joined already: both ways
+/// first.
 std::optional<Step> next_step(const Pairs& pairs, const std::vector<bool>& is_joined) {
   std::optional<Step> best;
   std::tuple<bool, std::int64_t> least{true, std::numeric_limits<std::int64_t>::max()};

@@ -17,7 +17,7 @@ bool is_transfer(Collective collective) {
          collective == Collective::SendRecv;
 }
 
-/// The sizes that the file states, by communicator.
+/// Returns the sizes that the file states, by communicator.
 std::vector<int> group_sizes(const TraceFile& file) {
   std::vector<int> sizes;
   for (const TraceInfo& info : file.processes()) {

@@ -14,6 +14,7 @@
 namespace ringside {
 namespace {
 
+/// How long the rate of the ticks is measured at the start.
 constexpr Nanoseconds kMeasuringTime{200'000};
 
 Nanoseconds read_clock(clockid_t id) {
@@ -22,7 +23,7 @@ Nanoseconds read_clock(clockid_t id) {
   return std::chrono::seconds{now.tv_sec} + Nanoseconds{now.tv_nsec};
 }
 
-/// Whether the CPU promises a counter of constant speed that never stops.
+/// Returns whether the CPU promises a counter of constant speed that never stops.
 bool is_tick_rate_constant() {
 #if defined(__x86_64__)
   constexpr unsigned kPowerLeaf = 0x80000007;

@@ -74,8 +74,8 @@ std::string text_of(const flatbuffers::String* text) {
   return text == nullptr ? std::string() : text->str();
 }
 
-/// Whether the texts of the pairs fit into a payload of `size` bytes. Offsets may point at one text again and again, which
-/// makes megabytes of a few thousand bytes; no writer of ours does that.
+/// Returns whether the texts of the pairs fit into a payload of `size` bytes. Offsets may point at one text again and
+/// again, which makes megabytes of a few thousand bytes; no writer of ours does that.
 bool are_values_their_own(const rtrace::Info& from, std::size_t size) {
   if (from.values() == nullptr) return true;
   std::size_t sum = 0;
@@ -107,7 +107,7 @@ const std::uint8_t* bytes_of(std::span<const std::byte> payload) {
   return pointer_to<std::uint8_t>(payload.data());
 }
 
-/// The payload where it lies, or a copy of it in `copy` where it lies askew.
+/// Returns the payload where it lies, or a copy of it in `copy` where it lies askew.
 std::span<const std::byte> aligned(std::span<const std::byte> payload,
                                    std::unique_ptr<std::uint64_t[]>& copy) {
   if (is_aligned<std::uint64_t>(payload.data())) return payload;

@@ -19,7 +19,7 @@ using flatbuffers::Vector;
 constexpr std::size_t kMostText = 4096;
 constexpr std::size_t kMostValues = 64;
 
-/// What differs among the events: a field of the result is zero where all of them agree.
+/// Returns what differs among the events: a field of the result is zero where all of them agree.
 TraceEvent differences(std::span<const TraceEvent> events) {
   using Words = std::array<std::uint64_t, sizeof(TraceEvent) / sizeof(std::uint64_t)>;
   const auto first = std::bit_cast<Words>(events[0]);

@@ -19,6 +19,7 @@ inline constexpr std::size_t kAlignment = 8;  ///< payloads are padded to it
 /// Maximum payload in bytes; bounds what a reader has to hash.
 inline constexpr std::uint32_t kMostPayload = 1U << 20;
 
+/// The first bytes of a file.
 struct FileHeader {
   Magic magic = kFileMagic;
   std::uint32_t version = kVersion;
@@ -26,6 +27,7 @@ struct FileHeader {
 };
 static_assert(sizeof(FileHeader) == 16);
 
+/// The header of a block.
 struct Frame {
   Magic magic = kFrameMagic;
   std::uint32_t payload_bytes = 0;  ///< a multiple of kAlignment, at most kMostPayload

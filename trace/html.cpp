@@ -90,7 +90,7 @@ std::string packed(const std::map<Lane, std::vector<TraceEvent>>& lanes, std::in
   return packer.bytes();
 }
 
-/// The names of the numeric codes, and the parts of each primitive: the page has no table of its own.
+/// Returns the names of the numeric codes, and the parts of each primitive: the page has no table of its own.
 std::string words_json(const std::string& title) {
   std::string primitives;
   for (int i = 0; i <= static_cast<int>(Primitive::RecvSend); ++i) {

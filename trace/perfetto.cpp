@@ -22,7 +22,7 @@ constexpr std::int32_t kCollectiveThread = 1 << 16;
 /// rank 0 of one need not be rank 0 of another.
 constexpr std::int64_t kProcessesPerCommunicator = 1'000'000;
 
-constexpr std::size_t kFullBuffer = 1U << 16;
+constexpr std::size_t kFullBuffer = 1U << 16;  ///< bytes, then they are written to the stream
 
 /// Nanoseconds as microseconds with three decimals; |ns| stays below 2^63.
 std::string in_us_text(std::int64_t ns) {
@@ -31,6 +31,7 @@ std::string in_us_text(std::int64_t ns) {
   return fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", size / 1000, size % 1000);
 }
 
+/// Writes the JSON, a record a line. The header export_perfetto() names the format.
 class Writer {
  public:
   explicit Writer(std::ostream& out) : out_(out) {}
@@ -82,17 +83,17 @@ class Writer {
   /// Both ends lie inside their slices and the arrow never points back in time: viewers drop one that
   /// does. A receive that ended before its send began (two lagging clocks) gets its arrow at its end.
   void arrow(const TraceTransfer& transfer) {
-    const TraceConnection& way = transfer.connection;
+    const TraceConnection& connection = transfer.connection;
     const std::int64_t from_ns = transfer.send_begin_ns;
     const std::int64_t to_ns = std::max(transfer.recv_begin_ns, transfer.recv_end_ns - 1);
     ++counts_.arrows;
-    arrow_end("s", way, way.sender, std::min(from_ns, to_ns), "");
-    arrow_end("f", way, way.receiver, to_ns, ",\"bp\":\"e\"");
+    arrow_end("s", connection, connection.sender, std::min(from_ns, to_ns), "");
+    arrow_end("f", connection, connection.receiver, to_ns, ",\"bp\":\"e\"");
   }
 
   Result<PerfettoCounts> finish(std::uint64_t unmatched_halves) {
     add("\n]}}\n");
-    hand_over();
+    write_out();
     out_.flush();
     if (!out_) {
       return Error{ErrorCode::System, "cannot write the export", "make room, or give another path"};
@@ -108,12 +109,12 @@ class Writer {
   }
 
   void begin_record() {
-    if (buffer_.size() >= kFullBuffer) hand_over();
+    if (buffer_.size() >= kFullBuffer) write_out();
     add("{}\n", is_first_ ? "" : ",");
     is_first_ = false;
   }
 
-  void hand_over() {
+  void write_out() {
     out_.write(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
     buffer_.clear();
   }
@@ -151,13 +152,13 @@ class Writer {
         thread, args);
   }
 
-  void arrow_end(const char* phase, const TraceConnection& way, std::int32_t rank,
+  void arrow_end(const char* phase, const TraceConnection& connection, std::int32_t rank,
                  std::int64_t at_ns, const char* binding) {
     begin_record();
     add("{{\"ph\":\"{}\",\"name\":\"chunk\",\"cat\":\"transfer\",\"id\":{},\"pid\":{},\"tid\":{},"
         "\"ts\":{}{}}}",
-        phase, counts_.arrows, process_of(way.communicator, rank), way.channel, in_us_text(at_ns),
-        binding);
+        phase, counts_.arrows, process_of(connection.communicator, rank), connection.channel,
+        in_us_text(at_ns), binding);
   }
 
   std::ostream& out_;

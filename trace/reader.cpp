@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostProcesses = 4096;
 
-/// The first place at or behind `from` where a frame may begin; the end where there is none.
+/// Returns the first place at or behind `from` where a frame may begin; the end where there is none.
 std::size_t next_magic(std::span<const std::byte> bytes, std::size_t from) {
   const auto magic = std::as_bytes(std::span(rtrace::kFrameMagic));
   const auto rest = bytes.subspan(std::min(from, bytes.size()));

@@ -48,11 +48,13 @@ struct CollectiveStatistics {
   [[nodiscard]] Nanoseconds mean_time() const;
 };
 
+/// Counts of one communicator.
 struct CommunicatorStatistics {
   std::uint32_t communicator = 0;
   std::uint64_t ranks = 0;  ///< ranks with events
 };
 
+/// Counts of a whole trace.
 struct TraceStatistics {
   std::uint64_t primitives = 0;
   std::uint64_t collective_calls = 0;

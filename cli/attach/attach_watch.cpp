@@ -58,6 +58,7 @@ class MetricsOutput {
   std::unique_ptr<attach::MetricsPort> port_;
 };
 
+/// Queries the RAS service of a job at an interval, and prints what changes.
 class WatchedJob {
  public:
   WatchedJob(const WatchSettings& settings, MetricsOutput metrics)
@@ -89,8 +90,8 @@ class WatchedJob {
     changed_at_ = local_time("%H:%M:%S");
   }
 
-  /// A watch may begin before its job does.
-  /// errors  none of the services answered before the watch ends; a service that does not speak RAS
+  /// Waits until a service answers, because a watch may begin before its job does.
+  /// errors  as RasClient::status(): no service answered before the watch ends, or one is not a RAS service
   Status wait_for_service(Clock::Time began) {
     for (bool is_first = true;; is_first = false) {
       const Clock::Time asked = real_clock().now();
@@ -110,7 +111,7 @@ class WatchedJob {
     }
   }
 
-  /// The first service that answers is the one that is watched.
+  /// Connects to the first service that answers. All later queries go to it.
   Status find_service() {
     std::optional<Error> first;
     for (const HostPort& host : settings_.request.services) {
@@ -122,7 +123,7 @@ class WatchedJob {
     return first ? *first : Error{ErrorCode::InvalidArgument, "nothing to watch"};
   }
 
-  /// One report, what it changes, and the metrics.
+  /// Requests one report, prints what it changes, and publishes the metrics.
   Status look() {
     auto answer = client_->status(patience());
     auto report = answer ? attach::JobReport::read(*std::move(answer))
@@ -152,6 +153,7 @@ class WatchedJob {
     return metrics_.publish(metrics);
   }
 
+  /// Prints a change of the job's state. Does nothing if the state is the same.
   Status enter(JobState state) {
     if (state == state_) return {};
     const bool goes_on = state_ == JobState::Still && state == JobState::Moves;
@@ -172,7 +174,7 @@ class WatchedJob {
     return {};
   }
 
-  /// The job is still: why?
+  /// Prints why the job does not move: the verdict on its dumps and stacks.
   Status judge() {
     const auto answer = ask_job(settings_.request, {});
     if (!answer) {
@@ -195,14 +197,14 @@ class WatchedJob {
     return {};
   }
 
-  /// Listens to events until then, or waits where the service has none.
+  /// Prints the service's events until then. If the service has no events, only waits.
   void wait_until(Clock::Time until) {
     const Nanoseconds wait = until - real_clock().now();
     if (wait <= Nanoseconds{0}) return;
     if (has_events_) {
       const auto events = client_->monitor(wait, patience());
       if (events) print_events(*events);
-      // A service that is gone says so to the next report.
+      // The next report finds out that a service is gone.
       if (!events && events.error().code != ErrorCode::PeerGone) has_events_ = false;
     }
     real_clock().sleep_until(until);
@@ -228,7 +230,7 @@ class WatchedJob {
     std::fflush(stdout);
   }
 
-  /// `PEER_DEAD node7 pid 4711 rank 3`
+  /// Returns an event as text: `PEER_DEAD node7 pid 4711 rank 3`.
   static std::string event_text(std::string_view line) {
     const Json json = Json::parse(line, nullptr, false);
     if (!json.is_object()) return one_line(line.substr(0, 200));
@@ -266,7 +268,7 @@ class WatchedJob {
     std::fflush(stdout);
   }
 
-  /// How far the ranks are, by the newest report.
+  /// Returns how far the ranks are, by the newest report.
   [[nodiscard]] std::string progress() const {
     return newest_.parsed ? attach::progress_text(*newest_.parsed) : "";
   }
@@ -290,7 +292,7 @@ class WatchedJob {
   JobState state_ = JobState::Unknown;
   std::optional<Hang> hang_;
   Clock::Time changed_{};   ///< when a count last changed
-  std::string changed_at_;  ///< the same, as the clock on the wall shows it
+  std::string changed_at_;  ///< the same in local time, for people
   bool has_events_ = true;
   std::string last_event_;
 };

@@ -16,8 +16,8 @@ struct WatchSettings {
   bool is_json = false;
 };
 
-/// Asks the job again and again, and prints a line when its state changes: it moves, it hangs (with the verdict), it has
-/// ended. While it waits it listens to the events of RAS, where the service has them, and prints these too.
+/// Queries the job at an interval, and prints a line when its state changes: it moves, it hangs (with the verdict), it
+/// has ended. Between queries it also prints the events of RAS, if the service has them.
 ///
 /// returns  kFinding: the job hung when the watch ended; else kFine
 /// errors   as attach::gather(), before the first report; System: metrics cannot be written

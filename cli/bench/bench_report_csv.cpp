@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* kCommonNames = "collective,type,redop,root,nranks,transport";
 
-/// The fields that all lines of a run have in common. No word of them holds a comma or a quote.
+/// Returns the fields that all lines of a run have in common. No word of them holds a comma or a quote.
 std::string common_fields(const BenchJob& job) {
   const BenchOptions& bench = job.options;
   return fmt::format("{},{},{},{},{},{}", to_string(bench.collective), to_string(bench.type),

@@ -9,8 +9,8 @@
 #include "engine/runtime/communicator.h"
 #include "study/validate/bench_rows.h"
 
-/// Prints the rows of `bench` as other benchmarks print theirs, so that existing parsers and dashboards read them. Their
-/// times are averages, so these are too.
+/// Prints the rows of `bench` as other benchmarks print theirs, so that existing parsers and dashboards read them.
+/// Their times are averages, so these are too.
 namespace ringside::cli {
 
 using study::BenchJob;
@@ -45,20 +45,20 @@ struct NcclTestsRun {
   std::string began;          ///< "YYYY-MM-DD HH:MM:SS"
 };
 
-/// The text of nccl-tests 2.17 and later, without its first line, which names its version.
+/// Returns the text of nccl-tests 2.17 and later, without its first line, which names its version.
 /// source  NVIDIA/nccl-tests src/common.cu
 std::string nccl_tests_head(const BenchJob& job, const NcclTestsRun& run);
 std::string nccl_tests_line(const BenchJob& job, const BenchRow& row);
 std::string nccl_tests_foot(const BenchJob& job, const std::vector<BenchRow>& rows);
 
-/// The document that nccl-tests writes with -J, version 3.
+/// Returns the document that nccl-tests writes with -J, version 3.
 /// words   of the command line
 /// source  NVIDIA/nccl-tests src/util.cu
 std::string nccl_tests_json(const BenchJob& job, const NcclTestsRun& run,
                             const std::vector<BenchRow>& rows,
                             const std::vector<std::string>& words);
 
-/// The text of the OSU micro-benchmarks' latency tests. Their size is that of one rank's message.
+/// Returns the text of the OSU micro-benchmarks' latency tests. Their size is that of one rank's message.
 /// source  OSU Micro-Benchmarks 5 to 7, util/osu_util.c
 std::string osu_head(const BenchJob& job);
 std::string osu_line(const BenchJob& job, const BenchRow& row);

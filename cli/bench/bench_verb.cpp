@@ -155,7 +155,7 @@ Result<int> run_grid(JobRank& rank, const BenchOptions& options, const BenchArgu
   return is_right ? kFine : kFinding;
 }
 
-/// How the connections of the printing rank were made.
+/// Returns how the connections of the printing rank were made.
 std::string ways_of(const runtime::Communicator& communicator) {
   std::string text;
   for (const auto& [way, count] : communicator.ways()) {
@@ -164,7 +164,7 @@ std::string ways_of(const runtime::Communicator& communicator) {
   return text;
 }
 
-/// What nccl-tests shows of a run. Every rank calls it.
+/// Returns what nccl-tests shows of a run. Every rank calls it.
 Result<NcclTestsRun> nccl_tests_run(JobRank& rank, const BenchOptions& options,
                                     const BenchArguments& arguments) {
   NcclTestsRun run;

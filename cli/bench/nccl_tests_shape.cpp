@@ -58,7 +58,7 @@ std::string timing_columns(const BenchJob& job, const BenchRow& row, const Bench
       job.options.checks == 0 ? fmt::format("{:>5}", "N/A") : fmt::format("{:>6}", timing->wrong));
 }
 
-/// The mean of all timings, in place and out of place.
+/// Returns the mean of all timings, in place and out of place.
 double average_busbw(const BenchJob& job, const std::vector<BenchRow>& rows) {
   double sum = 0;
   int timings = 0;

@@ -44,7 +44,7 @@ std::string undo_text(const Undo& undo, const TunedChoice& old) {
   return fmt::format("{} (but for its {} channels)", set_text(undo), old.max_channels);
 }
 
-/// The time of the old choice by the later release's own model.
+/// Returns the time of the old choice by the later release's own model.
 std::string old_choice_text(const UpgradeStretch& stretch) {
   const double is = static_cast<double>(stretch.after.prediction.time_us);
   if (!stretch.old_choice_us) return "not there";
@@ -101,7 +101,7 @@ std::string way_text(const UpgradeStretch& stretch) {
                      stretch.undo.set.empty() ? "" : " (" + set_text(stretch.undo) + ")");
 }
 
-/// The same text in a cell of a table.
+/// Returns the same text in a cell of a table.
 std::string changes_cell(const Upgrade& upgrade) {
   std::string text;
   for (const UpgradeOfCollective& one : upgrade.collectives) {

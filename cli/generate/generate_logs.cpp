@@ -16,7 +16,7 @@
 namespace ringside::cli {
 namespace {
 
-/// The variables of --set, which the log echoes.
+/// Returns the variables of --set, which the log echoes.
 std::vector<Setting> settings_of(const JobOptions& options) {
   std::vector<Setting> settings;
   for (const std::string& text : options.set) {

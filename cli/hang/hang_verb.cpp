@@ -101,7 +101,7 @@ VerbResult show(const hang::Examination& all, const HangArguments& arguments) {
   return status_of(all.verdict);
 }
 
-/// The page of a kind, also by the name of its file (hang_p2p_unmatched), or all pages.
+/// Returns the page of a kind, also by the name of its file (hang_p2p_unmatched), or all pages.
 Result<std::string> about_text(const std::string& kind) {
   constexpr std::string_view kPrefix = "hang_";
   if (kind == "all") {

@@ -13,6 +13,7 @@
 /// Formats the results of `ringside probe`.
 namespace ringside::cli {
 
+/// The layout of the text.
 struct ProbeStyle {
   int width = 100;
   bool has_colour = false;

@@ -23,7 +23,7 @@ constexpr std::size_t kPhaseColumns = 40;
 constexpr std::size_t kFewKinds = 12;
 constexpr std::size_t kFewLegs = 8;
 
-/// A bar for each of a few equal parts of the time: its height is the link's utilisation.
+/// Returns a bar for each of a few equal parts of the time: its height is the link's utilisation.
 std::string bars(const std::vector<double>& use) {
   constexpr std::array<std::string_view, 9> kBars{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   std::string text;

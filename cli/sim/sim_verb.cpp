@@ -159,7 +159,7 @@ std::string fabric_note_of(const SimPlan& plan) {
   return fabric ? study::fabric_note(*fabric->fabric, fabric->nodes) : std::string();
 }
 
-/// The link of a cluster's fabric with the most load, in the best row.
+/// Returns the link of a cluster's fabric with the most load, in the best row.
 std::string fabric_line(const std::vector<SimRow>& rows) {
   const SimRow& best = study::best_of(rows);
   if (!best.busiest_fabric) return {};
@@ -170,7 +170,7 @@ std::string fabric_line(const std::vector<SimRow>& rows) {
       100 * (busy.needs / best.result.time));
 }
 
-/// The fidelity that `auto` chose, and why, at each change.
+/// Returns the fidelity that `auto` chose, and why, at each change.
 std::string picked_lines(const std::vector<SimRow>& rows) {
   std::string lines;
   std::string before;
@@ -426,7 +426,7 @@ Status draw_curves(const SimArguments& arguments, const SimPlan& plan,
 
 // ---- faults ------------------------------------------------------------------------------------
 
-/// The option that needs undisturbed calls; empty: none is given.
+/// Returns the option that needs undisturbed calls; empty: none is given.
 std::string_view undisturbed_option(const SimArguments& arguments) {
   if (!arguments.vary.empty()) return "--vary";
   if (arguments.drop_rail) return "--drop-rail";

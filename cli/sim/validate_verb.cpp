@@ -113,7 +113,7 @@ std::string row_of(const std::string& name, const std::array<ErrorSummary, kSize
   return row + "\n";
 }
 
-/// The tables of docs/lab/accuracy.md.
+/// Returns the tables of docs/lab/accuracy.md.
 std::string page_of(const Validation& validation) {
   std::string page = "| system |";
   std::string line = "|---|";

@@ -44,7 +44,7 @@ struct Scale {
   [[nodiscard]] double at(double value) const { return begin + (end - begin) * value / most; }
 };
 
-/// A step's time, or that of a million tokens.
+/// Returns a step's time, or that of a million tokens.
 double time_of(const SweepReport& report, const SweepRow& row, Seconds part) {
   return report.per_work(row, part.count());
 }

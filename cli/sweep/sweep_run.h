@@ -23,7 +23,7 @@ struct SweepRun {
 Result<std::optional<study::SweepReport>> run_sweep(study::Sweep sweep, const std::string& folder,
                                                     const SweepRun& how);
 
-/// The exit status of a report: a hung or failed point is a finding, as is a sweep without a time.
+/// Returns the exit status of a report: a hung or failed point is a finding, as is a sweep without a time.
 int sweep_status(const study::SweepReport& report);
 
 }  // namespace ringside::cli

@@ -111,8 +111,8 @@ class HostDrawing {
   int switches_ = 0;
 };
 
-/// The rings of the first node as its search found them: in by a NIC, over the GPUs, out by a NIC. Within an NVLink
-/// domain of several hosts they pass GPUs that are not drawn.
+/// Returns the rings of the first node as its search found them: in by a NIC, over the GPUs, out by a NIC. Within an
+/// NVLink domain of several hosts they pass GPUs that are not drawn.
 std::string rings(const Job& job, bool all) {
   const System& system = job.systems.front();
   if (system.nhosts > 1) return {};

@@ -21,7 +21,7 @@ std::string with_commas(std::int64_t number) {
   return digits;
 }
 
-/// The oversubscription that the file requests, if whole numbers of links do not give it.
+/// Returns the oversubscription that the file requests, if whole numbers of links do not give it.
 std::string asked_text(const Fabric& fabric, std::size_t tier) {
   const std::optional<double> asked = study::asked_instead(fabric, tier);
   return asked ? fmt::format(" ({} asked)", study::ratio_text(*asked)) : "";

@@ -7,7 +7,7 @@
 namespace ringside::cli {
 namespace {
 
-/// A number, or `-` where it is unknown or zero.
+/// Returns a number, or `-` where it is unknown or zero.
 std::string number_text(double value) { return value > 0 ? fmt::format("{:g}", value) : "-"; }
 
 }  // namespace

@@ -145,7 +145,7 @@ Json summary_json(const GraphSummary& graph) {
           {"same_channels", static_cast<int>(graph.same_channels)}};
 }
 
-/// A NIC by its device number, within a domain of several hosts as "host-dev".
+/// Returns a NIC by its device number, within a domain of several hosts as "host-dev".
 Json net_json(const System& system, int net) {
   const int dev = system.nets[static_cast<std::size_t>(net)].dev;
   if (system.nhosts == 1) return dev;

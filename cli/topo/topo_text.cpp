@@ -103,7 +103,7 @@ std::string counted(const Items& items, Describe describe) {
   return all.empty() ? "none" : all;
 }
 
-/// The rates of each kind of link: "NVL 370.8, PCI 48, SYS 22 GB/s".
+/// Returns the rates of each kind of link: "NVL 370.8, PCI 48, SYS 22 GB/s".
 std::string link_rates(const study::NodeFacts& kind) {
   std::vector<std::string> texts;
   for (const auto& [link, values] : kind.link_rates) {

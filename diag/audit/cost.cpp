@@ -16,6 +16,7 @@
 namespace ringside::audit {
 namespace {
 
+/// The all-reduce whose time shows the cost of a finding: large enough that bandwidth limits it
 constexpr Bytes kSize = 64_MiB;
 /// The rate that NCCL assumes for an interface whose rate it cannot read
 constexpr int kTcpMbits = 10'000;
@@ -143,7 +144,7 @@ void predict_table(const ExpectedJob& expected, BenchmarkTable& table) {
         predict_job(expected.hosts, {}, expected.release.name, *collective, Bytes{row.bytes});
     if (!answer) continue;
     row.expected_gbs = static_cast<float>(answer->busbw_gbs);
-    constexpr std::uint64_t kLarge = std::uint64_t{64} << 20;
+    constexpr std::uint64_t kLarge = std::uint64_t{64} << 20;  // bandwidth limits these sizes
     if (row.expected_gbs > 0 && row.bytes >= kLarge)
       most = std::max(most, row.busbw_gbs / row.expected_gbs);
   }
@@ -205,7 +206,7 @@ Result<std::string> add_costs(Audit& audit, const std::string& cluster) {
     if (!found) continue;
     const Result<Answer> actual =
         predict_job(found->hosts, found->variables, version, Collective::AllReduce, kSize);
-    constexpr double kNoticeable = 1.02;
+    constexpr double kNoticeable = 1.02;  // a smaller factor is not worth a sentence
     if (!actual || actual->busbw_gbs * kNoticeable > best.busbw_gbs) continue;
     finding.cost =
         Cost{fmt::format(

@@ -50,7 +50,7 @@ struct Guess {
 Guess guess_of(const JobFacts& facts) {
   const std::string gpu = gpu_name(facts);
   const int each = ranks_of_a_host(facts);
-  constexpr int kBoard = 8, kHalf = 4;
+  constexpr int kBoard = 8, kHalf = 4;  // GPUs of an HGX board, and of one with half of them
   // PCIe cards have no NVLink, or have bridges that no line shows.
   if (contains_any(lower_case(gpu), {"pcie", " nvl"})) return {};
   for (const PresetOfGpu& one : kPresets) {
@@ -134,7 +134,7 @@ void set_hosts(const JobFacts& facts, Host host, JobHosts& hosts) {
 /// Sets properties of the NICs and the network that a dump does not contain.
 /// source  aws-ofi-nccl's properties of EFA, as in the preset aws-p5
 void set_latency(const JobFacts& facts, std::vector<HostPci>& list) {
-  constexpr double kEfa = 75;
+  constexpr double kEfa = 75;  // us
   const std::vector<KeptMessage>& lines = facts.messages[MessageId::OfiProvider].kept;
   const bool is_efa = std::any_of(lines.begin(), lines.end(), [](const KeptMessage& message) {
     return message.argument("provider").starts_with("efa");
@@ -190,7 +190,7 @@ Result<ExpectedJob> expected_job(const JobFacts& facts, const std::string& clust
   RINGSIDE_TRY(JobHosts hosts, load_hosts(guess.preset, 1, 1));
   if (hosts.runs.empty()) return Error{ErrorCode::NotFound, "an empty preset"};
   hosts.runs.front().count = nodes;
-  constexpr int kRack = 18;
+  constexpr int kRack = 18;  // hosts of a rack: 72 GPUs, 4 in each host
   const bool is_rack = guess.preset.ends_with("nvl72") && nodes <= kRack;
   hosts.hosts_per_nvl_domain = is_rack ? nodes : 1;
   const int each = ranks_of_a_host(facts);

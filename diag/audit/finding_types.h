@@ -20,6 +20,7 @@ const char* to_string(Effect effect);  ///< "stops", "slows", "notes"
 /// The prediction that gives the cost of a finding (cost.h).
 enum class CostModel : std::uint8_t { None, Tcp, NoGdr, SharedMemory, OneNic, FewChannels, Table };
 
+/// What is known of a finding before any log is read: a row for each id.
 struct FindingType {
   std::string_view id;
   Severity most = Severity::Error;  ///< the highest severity with which it is reported

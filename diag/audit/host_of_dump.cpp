@@ -34,9 +34,12 @@ std::string bus_id_of(const std::string& id) {
 
 /// Sets the PCI link speed and width from which the engine computes that bandwidth.
 /// source  PCIe: 0.24 .. GB/s as in NCCL, 12 GB/s for gen3 x16, twice as much for each later generation
+/// Sets the speed and width of a PCI link from its rate, as the slowest generation that reaches the rate with 16 lanes.
+/// bw      GB/s, as pci_bandwidth() computes it
+/// source  the inverse of pci_bandwidth()
 void set_link(HostPci& pci, float bw) {
   struct Generation {
-    float x16;
+    float x16;  ///< GB/s with 16 lanes
     const char* speed;
   };
   constexpr int kLanes = 16;
@@ -59,6 +62,8 @@ struct NvLinks {
 /// pci_bw  of that GPU, GB/s
 /// source  NVIDIA's data sheets of P100, V100, A100, H100, B200, RTX 3090: NVLinks per GPU, and PCIe
 NvLinks nvlinks_of(float bw, float pci_bw, const NvLinkSpeeds& speeds) {
+  // If the rate fits several generations, the first one that fits best counts, so the usual one for the PCI link is
+  // first.
   struct Generation {
     int sm, most_links;
     bool is_pci5;
@@ -93,7 +98,8 @@ void set_processor(const std::string& details, HostCpu& cpu) {
   const bool is_amd = details.starts_with("1/2");
   cpu.vendor = is_amd ? "AuthenticAMD" : "GenuineIntel";
   cpu.family = is_amd ? 0x17 : 6;
-  constexpr std::array kIntel = {0x4f, 0x55, 0x8f, 0xcf};
+  constexpr std::array kIntel = {0x4f, 0x55, 0x8f,
+                                 0xcf};  // a model of each generation of cpu_info()
   const std::size_t slash = details.rfind('/');
   const int model = slash == std::string::npos ? 3 : std::atoi(details.c_str() + slash + 1);
   cpu.model = kIntel[static_cast<std::size_t>(std::clamp(model, 1, 4) - 1)];

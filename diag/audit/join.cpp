@@ -204,8 +204,8 @@ class Joiner {
       if (shard->longest >= longest) kinds |= shard->longest_kinds;
       longest = std::max(longest, shard->longest);
     }
-    constexpr int kSeveral = 3;
-    constexpr std::size_t kNarrow = 40;
+    constexpr int kSeveral = 3;          // kinds; fewer may be equally long by chance
+    constexpr std::size_t kNarrow = 40;  // characters; a terminal is wider
     if (std::popcount(kinds) >= kSeveral && longest >= kNarrow && longest < kQuotedBytes)
       facts_.cut_at = longest;
   }

@@ -144,7 +144,7 @@ Desyncs compare_by_counter(std::vector<Caller> callers, const Shards& shards) {
 /// Returns how many calls are missing in `walk` so that it continues like `other`; 0: it does not.
 std::size_t holes_before(const CallWalk& walk, const CallWalk& other) {
   constexpr std::size_t kMostLost = 256;
-  constexpr int kLookedAt = 8;
+  constexpr int kLookedAt = 8;  // calls that must agree after the hole
   CallWalk from = other;
   for (std::size_t lost = 1; lost <= kMostLost; ++lost) {
     from.advance();

@@ -14,7 +14,7 @@ using TreeParent = std::pair<std::int32_t, std::int32_t>;
 
 constexpr std::int32_t kMostChannels = 64;
 
-/// The elements of one part, in a vector that is sorted by part.
+/// Returns the elements of one part, in a vector that is sorted by part.
 template <typename T>
 std::pair<typename std::vector<T>::const_iterator, typename std::vector<T>::const_iterator> of_part(
     const std::vector<T>& all, std::uint32_t part) {

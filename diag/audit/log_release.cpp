@@ -9,7 +9,7 @@
 namespace ringside::audit {
 namespace {
 
-/// A release by its NCCL_VERSION_CODE.
+/// Returns a release by its NCCL_VERSION_CODE.
 /// source  NCCL nccl.h: 2708 up to 2.8, 22105 since 2.9
 std::string release_of_code(int code) {
   constexpr int kSince29 = 10'000;

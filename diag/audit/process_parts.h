@@ -37,6 +37,7 @@ static_assert(sizeof(Link) == 32);
 /// A hash of the sequence of calls of a part.
 struct CallSum {
   /// The sum of calls s1, s2, s3 is (s1 * factor + s2) * factor + s3, modulo 2^64.
+  /// 2^64 over the golden ratio, an odd number with well spread bits.
   static constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15U;
   std::uint64_t count = 0;
   std::uint64_t sum = 0;  ///< hash of the signatures in order

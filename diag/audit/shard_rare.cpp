@@ -11,7 +11,12 @@
 #include "diag/logparse/paste.h"
 #include "diag/logparse/topo_records.h"
 
-// The kinds of lines that are few, whatever the size of a log.
+// What a Shard takes from lines of which a log has few, whatever its size: messages, versions, settings, the parts of a
+// start, tables of nccl-tests, reports of ncclras, Python errors, and lines of other programs. shard.cpp takes the
+// lines that grow with the job: connections, rings, trees and calls.
+//
+// Each table has a limit, so that a log with forged or repeated lines cannot take all memory: kMostFacts, kMostRows,
+// kMostKept. They are far above the numbers in logs of real jobs.
 
 namespace ringside::audit {
 
@@ -19,8 +24,8 @@ using namespace logs;  // most names below are its record types
 
 namespace {
 
-/// Returns whether it is a question, or a test's result: a person or a test writes about the stack, not the stack
-/// itself.
+/// Returns whether a person or a test writes about the stack, rather than the stack itself: a question, a sentence in
+/// the first person, a test's result. Issues and chats quote logs between such lines.
 bool is_talk(std::string_view text) {
   // A question of c10d itself: `Did the remote server shutdown or crash?`
   const bool asks =
@@ -31,9 +36,10 @@ bool is_talk(std::string_view text) {
          text.ends_with(" ... ok");
 }
 
-/// Lines that only repeat another line, and lines that hold data.
+/// Returns whether a line only repeats what another line reports (a command that a shell echoes, the end of an
+/// exception's text, a source line), or holds data.
 bool is_echo(std::string_view text) {
-  constexpr std::size_t kLongest = 1'000;  // beyond it, a program prints its settings
+  constexpr std::size_t kLongest = 1'000;  // longer lines are a program's settings
   return text.size() > kLongest || contains(text, "{\"") ||
          starts_with_any(text,
                          {"+ ", "\"", "Last error", "Exception raised from", "raise ",
@@ -45,6 +51,7 @@ QuotedLine quote(const Record& record) {
   return {record.place, record.speaker, quotable(record.line)};
 }
 
+/// Returns a row with the results of the faster half.
 BenchmarkLine line_of(const BenchmarkRow& row, const Record& record) {
   const BenchmarkResult& out = row.out_of_place;
   const BenchmarkResult& in = row.in_place;
@@ -56,7 +63,7 @@ BenchmarkLine line_of(const BenchmarkRow& row, const Record& record) {
           .quoted = quote(record)};
 }
 
-/// The table that a speaker is writing; a new one if there is none, or if the last one has become another one.
+/// Returns the table that a speaker is writing. Adds a new one if it has none, or if its last one is complete.
 BenchmarkTable& open_table(std::vector<BenchmarkTable>& tables, std::uint32_t speaker) {
   for (auto table = tables.rbegin(); table != tables.rend(); ++table) {
     if (table->speaker != speaker) continue;
@@ -67,6 +74,7 @@ BenchmarkTable& open_table(std::vector<BenchmarkTable>& tables, std::uint32_t sp
   return tables.back();
 }
 
+/// Takes a line of nccl-tests' output: a rank of the header, the column headings, a row, or the average.
 void take_benchmark(std::vector<BenchmarkTable>& tables, const Record& record) {
   constexpr std::size_t kMostRows = 100'000;
   switch (record.kind) {
@@ -111,7 +119,9 @@ void take_benchmark(std::vector<BenchmarkTable>& tables, const Record& record) {
   }
 }
 
-/// `# Collective test starting: all_reduce_perf` opens a table, and names its collective.
+/// Takes one of the two messages that begin a run: `# Collective test starting: all_reduce_perf`, which names the
+/// collective (nccl-tests 2.17.6 and later), and then the options, `# nThread 1 nGpus 8 minBytes ...`. Opens a
+/// new table if the last one already has what this message begins, or what follows it.
 void take_benchmark_message(std::vector<BenchmarkTable>& tables, const Record& record) {
   const bool is_header = is_message(record, MessageId::BenchmarkOptions) &&
                          !message_argument(record, "threads").empty();
@@ -121,8 +131,8 @@ void take_benchmark_message(std::vector<BenchmarkTable>& tables, const Record& r
   BenchmarkTable* table = &open_table(tables, record.speaker);
   if (!table->rows.empty() || table->has_heading || (is_start && !table->begin.empty()) ||
       (is_header && !table->devices.empty())) {
-    if (is_header || table->rows.empty())
-      table->is_concluded = table->is_concluded || !table->rows.empty();
+    // Options after rows: the preceding run is over, even if it printed no average.
+    if (is_header && !table->rows.empty()) table->is_concluded = true;
     tables.push_back({.speaker = record.speaker});
     table = &tables.back();
   }
@@ -138,10 +148,11 @@ void take_benchmark_message(std::vector<BenchmarkTable>& tables, const Record& r
 
 }  // namespace
 
-/// A line of the stack, by its prefix or by its words, that no rule has read and that has no known reason.
+/// Notes a line of the stack, by its prefix or by its words, that no rule has read and that has no known reason.
 void Shard::note_unread(const Record& record, const PlainSet& lines) {
   const bool is_after_frame = last_plain_ == RecordKind::Traceback;
   last_plain_ = record.kind;
+  // These words show what a line is about, not that a rule understands it.
   static const PlainSet kInconclusive =
       plain_set({PlainLine::StackWord, PlainLine::Occupied, PlainLine::GpuName,
                  PlainLine::WorldSize, PlainLine::ToolLine, PlainLine::AmdWord});
@@ -175,6 +186,7 @@ void Shard::take_reasons(const Record& record) {
   }
 }
 
+/// Keeps a line of type `line`, the number of a PlainLine.
 void Shard::keep_plain(const Record& record, std::size_t line) {
   constexpr std::size_t kMostKept = 1'000;
   plain[line].evidence.add(record.place, record.speaker, record.line);
@@ -182,6 +194,7 @@ void Shard::keep_plain(const Record& record, std::size_t line) {
   plain[line].kept.push_back({quote(record), speakers[record.speaker].launcher_rank});
 }
 
+/// Takes a line without NCCL's prefix, by the words in it: the types of PlainLine, tools' tables, versions.
 void Shard::take_plain(const Record& record) {
   if (matrix_lines_.wants(record.text())) {
     matrix_lines_.take(record, speakers[record.speaker].host, matrices);
@@ -191,6 +204,7 @@ void Shard::take_plain(const Record& record) {
     capability_lines_.take(record, capabilities);
   note_unread(record, lines);
   is_of_job = is_of_job || (lines & ~words_of_anybody()).any();
+  // NCCL prints its last warning on the line after `Last error:`.
   const bool is_head =
       record.kind == RecordKind::Message && is_message(record, MessageId::LastError);
   if (is_after_last_error_ && !is_head && !trimmed(record.text()).empty()) {
@@ -202,6 +216,7 @@ void Shard::take_plain(const Record& record) {
     const std::string_view version = library_version_in(record.line);
     if (!version.empty()) version_facts.emplace(version, VersionFact{.is_of_text = true});
   }
+  // The line before a progress bar may say what the bar measures.
   if (!has_line(lines, PlainLine::Occupied) && record.kind == RecordKind::Text &&
       !record.line.empty()) {
     before_.assign(record.line.substr(0, kQuotedBytes));
@@ -220,7 +235,7 @@ void Shard::take_plain(const Record& record) {
   }
 }
 
-/// A progress bar is drawn again and again: its last state counts.
+/// Keeps a line of a busy process. A progress bar is drawn again and again: only its last state is kept.
 void Shard::keep_occupied(const Record& record) {
   using What = job::Occupation::What;
   const auto is_bar = [](What what) { return what == What::Bar || what == What::BarDone; };
@@ -311,7 +326,8 @@ void Shard::take_rare(const Record& record) {
         part.bootstrap_s = timings.bootstrap;
         break;
       }
-      constexpr float kSlow_s = 30;
+      constexpr float kSlow_s =
+          30;  // rules/start.cpp: a note from here on, a warning from 120 s on
       if (timings.total >= kSlow_s) slow_inits.add(record);
       return;
     }

@@ -39,6 +39,7 @@ constexpr std::array kSignals = {
 }  // namespace
 
 std::optional<ExitStatus> status_of_code(std::int64_t code) {
+  // source  bash(1), EXIT STATUS: 128 + the signal; signal(7): SIGRTMAX is 64. Python's subprocess has -signal
   constexpr std::int64_t kShellSignal = 128, kHighestSignal = 64;
   if (code == 0) return std::nullopt;
   if (code < 0 && code >= -kHighestSignal) return ExitStatus{DeathCause::Signal, -code};

@@ -105,6 +105,7 @@ struct Mismatch : Fact {
   std::string expected, actual;
 };
 
+/// Why a process ended, as the line reports it.
 enum class DeathCause : std::uint8_t {
   Unknown,
   Signal,

@@ -428,6 +428,7 @@ std::optional<SetResult> set_compound(AnyFact& fact, std::string_view field,
     return SetResult::Set;
   }
   if (auto* fault = std::get_if<LinkFault>(&fact); fault != nullptr && field == "wc") {
+    // source  infiniband/verbs.h: IBV_WC_WR_FLUSH_ERR, IBV_WC_RETRY_EXC_ERR, IBV_WC_RNR_RETRY_EXC_ERR
     constexpr std::int64_t kFlushed = 5, kRetries = 12, kNotReady = 13;
     if (!parse_integer(value, fault->code)) return SetResult::BadValue;
     const bool is_retry = fault->code == kRetries || fault->code == kNotReady;

@@ -18,6 +18,7 @@ using AnyFact = std::variant<Member, Call, Blocked, Busy, Mismatch, Died, Progre
 /// Sets `fact` to an empty fact of a named type, `died` for a Died. Returns false if the type does not exist.
 bool make_fact(std::string_view type, AnyFact& fact);
 
+/// The result of setting a field by its name.
 enum class SetResult : std::uint8_t { Set, UnknownField, BadValue };
 
 /// Sets a field from its text: `rank` from `3`, `cause` from `signal`. An empty value leaves the field unchanged.

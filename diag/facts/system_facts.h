@@ -8,6 +8,7 @@
 /// The types of facts about hosts, networks, GPUs, settings and warnings.
 namespace ringside::facts {
 
+/// What a line reports of a connection or a network port.
 enum class LinkState : std::uint8_t {
   Down,
   Flapped,
@@ -76,6 +77,7 @@ enum class Domain : std::uint8_t {
   Configuration
 };
 
+/// How serious the program that printed the line considers the problem.
 enum class Severity : std::uint8_t { Info, Warning, Error };
 
 /// States that a line reports a problem, with the meaning of its code. Lines with the same row, code, source location

@@ -13,8 +13,8 @@ using namespace logs;  // most names below are its record types
 
 namespace {
 
-/// Words of programs that train and serve on GPUs, their launchers, and their objects. "trainer" and not "train": the
-/// kernel writes of a "constraint".
+/// Words of programs that train and serve on GPUs, their launchers, and their objects. Some lack the first letter,
+/// which may be a capital. "trainer" and not "train": the kernel writes of a "constraint".
 constexpr auto kJobWords = std::to_array<std::string_view>(
     {"ython",     ".py",       "torch", "Torch",   "pt_main_t", "pt_data_w", "CCL",
      "ccl",       "CUDA",      "cuda",  "GPU",     "nvidia",    "NVRM",      "ray::",

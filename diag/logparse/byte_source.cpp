@@ -22,7 +22,8 @@
 namespace ringside::logs {
 namespace {
 
-constexpr std::size_t kCompressedBlock = 64 << 10;
+constexpr std::size_t kCompressedBlock =
+    64 << 10;  ///< bytes of a compressed file that are read at a time
 
 /// Reads a file, a pipe or a device.
 class FdSource : public ByteSource {
@@ -46,7 +47,7 @@ class FdSource : public ByteSource {
 
   /// Large files are mapped instead of copied. Part of standard input may have been read before.
   std::unique_ptr<Blocks> blocks() override {
-    constexpr off_t kLarge = 1 << 20;
+    constexpr off_t kLarge = 1 << 20;  // bytes; for less, mapping costs more than copying
     struct stat status {};
     const bool is_large =
         ::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode) && status.st_size >= kLarge;

@@ -24,6 +24,7 @@ enum class Via : std::uint8_t {
   Unknown       ///< unknown or lost
 };
 
+/// The direction in a connection line. None: the line shows none.
 enum class Direction : std::uint8_t { None, Send, Receive };
 
 /// `Channel <channel>/<connection> : <from>[..] -> <to>[..] via ...`, of any version.

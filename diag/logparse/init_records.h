@@ -10,6 +10,7 @@
 /// source  docs/formats 1.4, 1.9, 2.2 to 2.6, 2.10, 2.11
 namespace ringside::logs {
 
+/// The library that printed a line.
 enum class Library : std::uint8_t { Nccl, Rccl };
 
 /// A line that states the library's version.
@@ -65,6 +66,7 @@ struct BootstrapInterface {
   std::string_view address;    ///< `10.0.0.1`, `fe80::1`
 };
 
+/// The stages of a communicator's life that have a line.
 enum class CommEventType : std::uint8_t {
   InitStart,
   InitComplete,

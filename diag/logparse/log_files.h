@@ -17,6 +17,7 @@ struct InputProblem {
   std::string help;
 };
 
+/// How a file is compressed.
 enum class Compression : std::uint8_t { None, Gzip, Zstd };
 
 /// One input file.

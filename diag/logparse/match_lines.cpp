@@ -61,7 +61,7 @@ constexpr std::uint64_t kOther = 0xC2B2AE3D27D4EB4FU;
 
 HWY_INLINE std::uint64_t mixed(std::uint64_t hash) { return hash ^ (hash >> 32); }
 
-/// The lowest `size` bits.
+/// Returns the lowest `size` bits.
 HWY_INLINE std::uint64_t lowest(std::size_t size) {
   return size >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << size) - 1;
 }

@@ -11,6 +11,7 @@
 /// each message: its name, its meaning, the patterns of all versions, and a sample of each.
 namespace ringside::logs {
 
+/// The messages of the catalogue, in its order.
 enum class MessageId : std::uint16_t {
 #define RINGSIDE_MESSAGE(id, weight, meaning) id,
 #include "diag/logparse/catalogue/all.def"

@@ -18,7 +18,7 @@
 namespace ringside::logs {
 namespace {
 
-constexpr std::size_t kBlock = 64 << 10;
+constexpr std::size_t kBlock = 64 << 10;  ///< bytes that a reader fills at a time
 
 /// Returns whether a line is inside JSON that spans many lines: it has a key and an unclosed bracket, or consists of
 /// numbers and brackets.

@@ -81,6 +81,7 @@ struct ParseReport {
   std::vector<Piece> pieces;
 };
 
+/// How parse_logs() reports progress, and how it is stopped.
 struct ParseOptions {
   /// Called occasionally from any worker with the bytes done so far (of LogFiles::total()).
   std::function<void(Bytes)> progress;

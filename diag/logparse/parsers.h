@@ -7,6 +7,7 @@
 /// The parsers of a line's text. Each sets `record` to a kind of record, or leaves it unchanged and returns Parsed::No.
 namespace ringside::logs {
 
+/// How much of a line a parser has understood.
 enum class Parsed : std::uint8_t {
   No,     ///< not a line of this parser
   Open,   ///< understood; it ends with free text, in which another line may begin

@@ -194,7 +194,7 @@ Page page_of(const std::vector<UndressedLine>& lines) {
   return {width < kLeast ? 0 : width, is_alone};
 }
 
-/// The length of a line's first word: an editor would have put it on the previous line if it fitted.
+/// Returns the length of a line's first word: an editor would have put it on the previous line if it fitted.
 std::size_t first_word(std::string_view text) { return std::min(text.find(' '), text.size()); }
 
 /// Returns whether a line is incomplete: a prefix without its text, or words that announce more text.

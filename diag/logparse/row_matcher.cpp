@@ -177,7 +177,7 @@ namespace {
 
 constexpr std::size_t kLongest = 8'192;  // longer lines are data
 
-/// The line in small letters, until the next call of this thread.
+/// Returns the line in small letters, until the next call of this thread.
 std::string_view in_small_letters(std::string_view line) {
   thread_local std::string small;
   small.resize(line.size());

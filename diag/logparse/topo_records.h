@@ -55,6 +55,7 @@ class TopoPathCursor {
   std::string_view rest_;
 };
 
+/// A line of subsystem GRAPH with the result of a search; -1: not in the line.
 struct GraphPattern {
   static constexpr RecordKind kKind = RecordKind::GraphPattern;
   /// 1 balanced tree, 2 split tree, 3 tree, 4 ring, 5 NVLS, 6 CollNet direct

@@ -13,6 +13,7 @@ using namespace logs;  // most names below are its record types
 
 namespace {
 
+/// A property of the job that differs between two runs. An empty text: the logs do not show it.
 struct Change {
   std::string what, before, after;
 };
@@ -20,7 +21,8 @@ struct Change {
 std::string joined(const std::map<std::string, std::uint64_t>& counts) {
   std::vector<std::string> names;
   for (const auto& [name, count] : counts) names.push_back(fmt::format("{} {}", count, name));
-  return list_of(names, 12);
+  constexpr std::size_t kMostNames = 12;  // list_of() counts the others
+  return list_of(names, kMostNames);
 }
 
 std::string devices_text(const JobFacts& facts) {
@@ -45,6 +47,8 @@ float best_busbw(const JobFacts& facts) {
   return best;
 }
 
+/// Compares the facts of two runs that `audit` also reports of one: versions, size, network, channels, speed,
+/// variables.
 std::vector<Change> changes_of(const Audit& before, const Audit& after) {
   std::vector<Change> changes;
   const auto note = [&changes](std::string what, std::string a, std::string b) {

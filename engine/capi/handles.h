@@ -24,6 +24,7 @@
 /// The types behind the handles of ringside.h, and the code that all its functions share. Private to this folder and
 /// to api/.
 
+/// A stream of the C API: a queue of this process, or a stream of the GPU.
 struct rsStream {
   ringside::HostStream queue;
   /// If set, this handle represents it, and `queue` is unused

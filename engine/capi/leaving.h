@@ -16,11 +16,13 @@ class Leaving {
   /// Returns the object of this process. Its destructor waits for all communicators.
   static Leaving& of_process();
 
+  /// Starts the thread that waits for the other ranks and then frees the communicator. The caller must not use it any
+  /// more.
   void add(rsComm_t comm);
 
  private:
   struct One {
-    std::atomic<bool> is_gone{false};
+    std::atomic<bool> is_gone{false};  ///< the communicator is freed, so the thread can be joined
     std::jthread thread;
   };
   std::mutex mutex_;

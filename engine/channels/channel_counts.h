@@ -33,6 +33,7 @@ NvlsSizes nvls_sizes(const CommShape& shape, const ChannelParameters& parameters
 /// source  NCCL 2.30.7 init.cc: computeBuffSizes
 std::array<int, 3> buffer_sizes(const CommShape& shape, const ChannelParameters& parameters);
 
+/// The channels and chunks of sends and receives.
 struct P2pSizes {
   int nchannels = 0;
   int per_peer = 0;

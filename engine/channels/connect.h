@@ -34,6 +34,7 @@ struct JobNode {
   std::vector<int> ranks = {};
 };
 
+/// The shape and the channels of a communicator.
 struct Connection {
   CommShape shape;
   Channels channels;

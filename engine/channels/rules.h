@@ -164,6 +164,7 @@ struct CountRules {
   friend bool operator==(const CountRules&, const CountRules&) = default;
 };
 
+/// All rules of a release about channels.
 struct ChannelRules {
   SearchRules search = {};
   CountRules counts = {};

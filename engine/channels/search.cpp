@@ -14,7 +14,9 @@
 namespace ringside {
 namespace {
 
-constexpr int kStepsSameChannels = 1 << 8;  ///< source  NCCL graph/search.cc: NCCL_SEARCH_TIMEOUT_*
+/// Limits of a search, in steps.
+/// source  NCCL graph/search.cc: NCCL_SEARCH_TIMEOUT_SAMECHANNELS, NCCL_SEARCH_TIMEOUT
+constexpr int kStepsSameChannels = 1 << 8;
 constexpr int kSteps = 1 << 14;
 constexpr int kMaxNvlsHeads = 32;  ///< source  NCCL: NCCL_MAX_NVLS_ARITY
 
@@ -363,7 +365,7 @@ void Search::improve() {
 
 /// Rings and trees must exist: uses index order, at a speed that marks the result as unreliable.
 void Search::fall_back() {
-  constexpr float kSpeed = 0.1F;
+  constexpr float kSpeed = 0.1F;  // GB/s; source  NCCL graph/search.cc
   best_.nchannels = 1;
   for (int i = 0; i < best_.ngpus; ++i) best_.gpu(0, i) = i;
   best_.bw_intra = kSpeed;

@@ -73,7 +73,7 @@ class ChunkMap {
   /// Returns the owner of the block that contains the chunk.  shape  all_gather, all_gather_v, reduce_scatter
   [[nodiscard]] Rank owner(int chunk) const { return (*owners_)[static_cast<std::size_t>(chunk)]; }
 
-  /// The map's arithmetic and its tables, for code that copies the map to a GPU. Empty tables: see ChunkTables.
+  /// Returns the map's arithmetic and its tables, for code that copies the map to a GPU. Empty tables: see ChunkTables.
   [[nodiscard]] const ChunkRule& rule() const { return rule_; }
   [[nodiscard]] std::span<const Rank> owners() const {
     return owners_ == nullptr ? std::span<const Rank>{} : std::span<const Rank>{*owners_};

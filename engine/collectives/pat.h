@@ -21,11 +21,11 @@ struct Pat {
   [[nodiscard]] RINGSIDE_HD constexpr int block(int offset) const {
     return (index + offset) % size;
   }
-  /// The port towards the block's owner.  shape  offset > 0
+  /// Returns the port towards the block's owner.  shape  offset > 0
   [[nodiscard]] RINGSIDE_HD static constexpr Ports towards(int offset) {
     return port(lowest_bit(static_cast<unsigned>(offset)));
   }
-  /// The ports away from the block's owner, to the ranks at offset + 2^k.
+  /// Returns the ports away from the block's owner, to the ranks at offset + 2^k.
   [[nodiscard]] RINGSIDE_HD constexpr Ports away(int offset) const {
     int count = 0;
     while (offset + (1 << count) < size && (offset & (1 << count)) == 0) ++count;

@@ -12,7 +12,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::int64_t kChunkGrainBytes = 16;
+constexpr std::int64_t kChunkGrainBytes = 16;  ///< source  plan_channels(): a shrunken chunk
 
 Error bad_call(const std::string& what, const std::string& help) {
   return {ErrorCode::InvalidArgument, what, help};
@@ -149,6 +149,7 @@ bool TaskPlanner::are_alike(int a, int b) const {
     case Algorithm::Tree:
       return tables_->channels.trees[x] == tables_->channels.trees[y];
     case Algorithm::NvlsTree:
+      // Even channels use the first of the two trees between nodes, odd ones the second.
       return a % 2 == b % 2;
     case Algorithm::Nvls:
       return true;

@@ -17,6 +17,7 @@ enum class Interleaving : std::uint8_t {
   LastAhead,   ///< concurrently; the last strand that is not blocked proceeds
 };
 
+/// The conditions under which prove() runs a call.
 struct ProofOptions {
   /// Chunks that one connection holds (8 slots / slots per chunk), >= 1
   int chunks_in_flight = 2;

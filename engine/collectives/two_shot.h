@@ -21,7 +21,7 @@ RINGSIDE_HD void two_shot_scatter(P& primitives, const Ring& ranks) {
   }
 }
 
-/// All ports but the own rank's, from port `first` on.
+/// Returns all ports but the own rank's, from port `first` on.
 RINGSIDE_HD constexpr Ports ports_of_others(const Ring& ranks, int first) {
   Ports ports = ports_from(first, ranks.size);
   ports.bits = static_cast<std::uint16_t>(ports.bits & ~(1U << static_cast<unsigned>(ranks.index)));

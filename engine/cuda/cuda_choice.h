@@ -30,15 +30,15 @@ struct GpuSituation {
 /// is a fixed size, since both ends of a transfer must choose alike.
 Bytes bytes_to_choose_by(const CollectiveCall& call, int nranks);
 
-/// Chooses how a collective runs among ranks of GPUs: as set by the user, else by its size.
+/// Chooses how a collective runs among ranks of GPUs: by the user's settings, else by its size.
 ///
-///   to 32 KiB    ll, and all_reduce by one_shot: one round instead of 2(n - 1)
-///   to 512 KiB   ll128, where lines are kept whole
-///   beyond       simple, on as many channels as have a multiprocessor each
+///   up to 32 KiB    ll, and all_reduce by one_shot: one round instead of 2(n - 1)
+///   up to 512 KiB   ll128, if connections keep lines whole
+///   above           simple, on as many channels as multiprocessors are available
 ///
-/// All blocks of a launch have to be resident at a time: one a multiprocessor always is. The bounds are not
-/// measured yet; bench shows what they should be (--algo, --proto, --channels). Nor is nvls, which runs where it is
-/// requested: by the switch (Choice::by_switch) where there is one that does it so, else modelled.
+/// All blocks of a launch must be resident at a time, which is certain with one block for each multiprocessor. The
+/// bounds are not measured yet; `bench` can show what they should be (--algo, --proto, --channels). nvls runs only if
+/// requested: in the switch (Choice::by_switch) if there is one that supports the call, else modelled.
 /// errors  as choose_on_host().  InvalidArgument: more channels requested than multiprocessors available to each rank
 ///         that shares the GPU. Unsupported: ll128 where lines are not kept whole
 Result<Choice> choose_on_gpu(const GpuSituation& situation, const CallSettings& settings = {});

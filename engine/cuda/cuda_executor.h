@@ -22,6 +22,7 @@ struct CudaDevice {
   std::shared_ptr<void> owner = {};  ///< keeps the objects above alive if no other owner does
 };
 
+/// Returns the device that runs launches on a GPU.
 /// errors  System; as wants_direct_stores()
 Result<CudaDevice> device_of(Gpu& gpu);
 
@@ -38,8 +39,9 @@ class CudaGroup {
   CudaGroup& operator=(const CudaGroup&) = delete;
 
   /// Runs one rank's part of a call, with buffers in the device's memory.
-  /// timeout  until the other ranks have handed in theirs, and of each wait in the kernel
-  /// errors   Timeout: names the rank that did not come, or what was waited for.  Aborted.  As VirtualRanks::plan()
+  /// timeout  limit of the wait for the other ranks' calls, and of each wait in the kernel
+  /// errors   Timeout: names the rank that made no call, or the peer that a warp waited for.  Aborted.  As
+  ///          VirtualRanks::plan()
   Status run(Rank me, const CollectiveCall& call, const Choice& choice, Nanoseconds timeout);
 
   /// Makes kernels record up to this many primitives of each strand, from the next call on.
@@ -49,7 +51,7 @@ class CudaGroup {
   [[nodiscard]] std::vector<DeviceTrace::Event> last_events(Rank rank) const;
 
   /// Returns the progress of one rank's connections.
-  /// Threads  any, while a call is under way, too
+  /// Threads  any, also during a call
   [[nodiscard]] std::vector<Connections::Progress> progress(Rank rank) const;
 
   /// Makes every current and later wait of hosts and kernels return.

@@ -21,6 +21,7 @@ class DeviceTrace {
   /// Number of a strand's primitives in one call that fit into a trace.
   static constexpr std::uint32_t kEventsOfStrand = 4096;
 
+  /// A primitive of a kernel.
   struct Event {
     int channel = 0;
     DeviceEvent event;  ///< with times of trace_now()

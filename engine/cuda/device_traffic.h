@@ -18,11 +18,10 @@ struct DeviceTraffic {
   friend bool operator==(const DeviceTraffic&, const DeviceTraffic&) = default;
 };
 
-/// Returns the bytes that one rank's kernel moves in a call.
-/// tasks    its, by channel
-/// direct   of these; empty: all goes through slots
-/// element  size of one
-/// source   the recorded programs; tests/cuda counts that machines do as much
+/// Returns the bytes that one rank's kernel loads and stores in a call, computed from its recorded programs.
+/// tasks    [channel]: the rank's tasks
+/// direct   [channel]: messages that bypass slots; empty: none
+/// element  size of one element
 DeviceTraffic traffic_of(std::span<const ChannelTask> tasks, std::span<const DirectStores> direct,
                          const Choice& choice, Bytes element);
 

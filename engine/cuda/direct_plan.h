@@ -16,7 +16,7 @@ namespace ringside {
 bool can_store_directly(Protocol protocol, const ReduceOp* reduce);
 
 /// Returns the user's setting: true unless NCCL_P2P_DIRECT_DISABLE is 1.
-/// errors  InvalidArgument: it is no number
+/// errors  InvalidArgument: its value is not a number
 Result<bool> wants_direct_stores(const Environment& environment = env_text);
 
 /// Returns find_direct_stores() for each channel.

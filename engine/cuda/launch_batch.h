@@ -11,8 +11,8 @@
 
 namespace ringside {
 
-/// Calls of one rank that are put into one launch: those that follow each other, want the same kernel and stream, and touch
-/// nothing that another one writes, since their blocks do not wait for each other.
+/// Consecutive calls of one rank that become one launch. They use the same kernel and stream, and none reads or writes
+/// memory that another one writes, because their blocks do not wait for each other.
 ///
 /// Threads  one at a time
 class LaunchBatch {

@@ -7,8 +7,8 @@
 namespace ringside {
 
 /// Appends a call to a launch.
-/// buffers  of each rank of the grid
-/// returns  false: it has no room for it, or other ranks; the launch is as it was
+/// buffers  [rank of the grid]
+/// returns  false: the launch has no room for the call, or has other ranks; it is unchanged
 bool add_work(DeviceLaunch& launch, const DeviceGrid& grid, std::span<const DeviceBuffers> buffers);
 
 /// Returns a launch of one call.

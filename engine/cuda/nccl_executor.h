@@ -12,12 +12,13 @@ namespace ringside {
 struct NcclStream {
   NcclLibrary::Stream stream = nullptr;
   /// Returns whether all that was enqueued has ended.
-  /// errors  System: of whatever has failed since
+  /// errors  System: work on the GPU failed
   std::function<Result<bool>()> is_idle;
 };
 
-/// Runs the calls with NCCL: all_reduce, broadcast, reduce, all_gather and reduce_scatter; each is waited for. NCCL
-/// chooses the algorithm, so choose() returns nothing. Rank 0's id is sent to the others over the bootstrap's ring.
+/// Runs the calls with NCCL: all_reduce, broadcast, reduce, all_gather and reduce_scatter. Each call waits for its end.
+/// NCCL chooses the algorithm, so choose() returns nothing. Rank 0's id is sent to the others over the bootstrap's
+/// ring.
 ///
 /// library, stream  outlive the executor
 /// errors           InvalidArgument: call settings.  System: NCCL's error. If a rank dies while NCCL's communicator is

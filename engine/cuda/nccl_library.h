@@ -38,8 +38,8 @@ struct NcclLibrary {
   Code (*reduce_scatter)(const void* from, void* to, std::size_t count, int type, int op, Comm comm,
                          Stream stream) = nullptr;
 
-  /// Opens it, for the process's life.
-  /// errors  Unsupported: it is not there, or lacks a function; which
+  /// Loads the library, which stays loaded until the process ends.
+  /// errors  Unsupported: the library is not found, or lacks a function, which the error names
   static Result<NcclLibrary> open(const std::string& name = "libnccl.so.2");
 };
 

@@ -25,14 +25,14 @@ struct CudaProcessOptions {
 Result<CudaProcessOptions> cuda_process_options(const Transport* transport = nullptr,
                                                 const Environment& environment = env_text);
 
-/// Runs calls in kernels of this rank's own, each launch one rank's blocks. What joins them to the other ranks' is
-/// ProcessLinks'; while launches are under way, a thread works on what proxies there are.
+/// Makes an executor whose launches contain the blocks of this rank alone. ProcessLinks connects them with the kernels
+/// of other ranks. While launches run, a thread serves the proxies (ProxyServer).
 ///
-/// Calls that follow each other are one launch where LaunchBatch lets them. A call that names a stream is launched there.
-/// What a launch or a graph uses stays in the device's memory until that ends, and the user of a graph keeps the
-/// communicator until it is done. With a trace, each call is waited for before it is made again.
+/// Consecutive calls become one launch if LaunchBatch permits it. A call that names a stream is launched on that
+/// stream. Plans and slots stay in the device's memory as long as a launch or a graph uses them, so the user must keep
+/// the communicator until a captured graph is no longer run. With a trace, an equal call waits for the preceding one.
 ///
-/// device  what it refers to outlives the executor; what its queue begins may wait for the kernels of other ranks
+/// device  the objects that it refers to outlive the executor; kernels of its queue may wait for those of other ranks
 /// errors  as ProcessLinks::make()
 Result<std::unique_ptr<Executor>> make_cuda_process_executor(const CudaDevice& device,
                                                              const CudaProcessOptions& options,

@@ -7,8 +7,8 @@
 namespace ringside {
 namespace {
 
-constexpr std::size_t kOldListedRanks = 20;
-constexpr std::size_t kListedCharacters = 127;
+constexpr std::size_t kOldListedRanks = 20;     ///< ranks of a ring in its line, before 2.24
+constexpr std::size_t kListedCharacters = 127;  ///< of that line since 2.24, with " ..." at its end
 
 std::string down_text(const TreeEdges& edges) {
   return fmt::format("{}/{}/{}", edges.down[0], edges.down[1], edges.down[2]);

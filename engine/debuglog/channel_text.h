@@ -40,6 +40,7 @@ struct ConnectionEnd {
   std::int64_t bus_id = 0;
 };
 
+/// How a connection transfers data, in the words of NCCL's connection lines.
 enum class Medium { P2pIpc, P2pCuMem, P2pMnnvl, P2pIndirect, Shm, NetSend, NetReceive };
 
 /// One direction of one channel between two ranks. The sender prints it, except for NetReceive, which the receiver

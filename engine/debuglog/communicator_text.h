@@ -49,6 +49,7 @@ std::string init_times_text(NcclVersion version, const CommFacts& comm,
 /// unit  chunk: bytes
 std::string p2p_chunk_text(int chunk);  ///< 2.16+
 
+/// The numbers of channels of a communicator.
 struct ChannelCounts {
   int coll = 0, nvls = 0, p2p = 0, p2p_per_peer = 0;
   bool has_collnet = false;

@@ -11,12 +11,14 @@
 namespace ringside {
 namespace {
 
+/// Facts of a minor release that its data in engine/releases does not hold.
 struct Release {
-  int newest_patch;  ///< for a minor version that is not in the table
-  CudaVersion cuda;
+  int newest_patch;  ///< used only for minors without such data: 2.7 .. 2.17
+  CudaVersion cuda;  ///< a CUDA version that NVIDIA built the newest patch with
 };
 
-/// By minor version, from kOldestLogMinor on.
+/// By minor version, from kOldestLogMinor on: 2.7.8+cuda10.2, 2.8.4+cuda11.2, 2.9.9+cuda11.3, ...
+/// source  release tags of github.com/NVIDIA/nccl; the suffixes of NVIDIA's packages of these releases
 constexpr std::array<Release, kNewestLogMinor - kOldestLogMinor + 1> kReleases{{
     {8, {10, 2}},  {4, {11, 2}}, {9, {11, 3}}, {3, {11, 4}}, {4, {11, 5}},
     {12, {11, 6}}, {4, {11, 7}}, {3, {11, 7}}, {5, {11, 8}}, {5, {11, 8}},
@@ -34,6 +36,7 @@ int last_number(std::string_view version) {
   return static_cast<int>(*parse_int(version.substr(version.rfind('.') + 1)));
 }
 
+/// Returns the newest minor that can be logged: a described release beyond kNewestLogMinor logs like that one.
 int newest_minor() { return std::max(kNewestLogMinor, last_number(release_versions().front())); }
 
 int newest_patch_of(int minor) {
@@ -78,6 +81,7 @@ std::string to_string(NcclVersion version) {
   return fmt::format("2.{}.{}", version.minor, version.patch);
 }
 
+// source  nccl.h, NCCL_VERSION: 10000 x major + 100 x minor + patch from 2.9 on, 1000 x major + ... before
 int version_code(NcclVersion version) {
   return version.is_from(9) ? 20000 + version.minor * 100 + version.patch
                             : 2000 + version.minor * 100 + version.patch;

@@ -37,6 +37,9 @@ int version_code(NcclVersion version);
 struct CudaVersion {
   int major = 12, minor = 4;
 };
+
+/// Returns a CUDA version that NVIDIA built the release with. Generated logs name it as `+cuda12.4` and as the driver's
+/// version.
 CudaVersion cuda_of(NcclVersion version);
 
 }  // namespace ringside

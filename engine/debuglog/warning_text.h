@@ -45,11 +45,11 @@ Warning open_device_warning(NcclVersion version, std::string_view hca);
 Warning modify_qp_warning(NcclVersion version, const Hca& hca, int gid_index,
                           const NetInterface& own, const NetInterface& peer);
 
-/// An RDMA completion with an error status.
+/// Returns the warning about an RDMA completion with an error status.
 /// status  the verbs' status, such as 12 (retries exhausted)
 Warning completion_warning(NcclVersion version, const NetInterface& peer, int port, int status,
                            std::string_view hca);
-/// An asynchronous event of an RDMA device.
+/// Returns the warning about an asynchronous event of an RDMA device.
 /// event  such as "port error"
 Warning async_event_warning(NcclVersion version, std::string_view hca, std::string_view event);
 

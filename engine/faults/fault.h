@@ -16,26 +16,26 @@ namespace ringside {
 /// The faults that a job can have: of one rank at one of its calls, or of connections between two ranks.
 enum class FaultKind : std::uint8_t {
   // Faults of a call of a rank.
-  Skip,             ///< the rank leaves the call out, and goes on
-  Add,              ///< makes it twice
+  Skip,             ///< the rank omits the call and continues
+  Add,              ///< makes the call twice
   Reorder,          ///< makes the call after the next one
-  WrongCount,       ///< with another number of elements
-  WrongType,        ///< uses another element type
-  WrongOp,          ///< with another reduction
-  WrongCollective,  ///< another collective in its place
-  WrongRoot,        ///< from or to another root
+  WrongCount,       ///< makes the call with another number of elements
+  WrongType,        ///< makes the call with another element type
+  WrongOp,          ///< makes the call with another reduction
+  WrongCollective,  ///< makes another collective instead
+  WrongRoot,        ///< makes the call with another root
   Late,             ///< makes the call `by` later
   Stall,            ///< computes and never makes the call; with `by`, makes it that much later
-  Throw,            ///< leaves its program by an exception
-  Exit,             ///< the process leaves without a word
-  Kill,             ///< SIGKILL
-  Stop,             ///< SIGSTOP: there, and deaf
+  Throw,            ///< throws an exception that ends its program
+  Exit,             ///< ends its process without an error message
+  Kill,             ///< its process is killed by SIGKILL
+  Stop,             ///< its process is stopped by SIGSTOP: it exists, and does not answer
   // Faults of connections.
-  SlowLink,   ///< carries `rate`, or a message every `by`
+  SlowLink,   ///< carries at most `rate`, or a message every `by`
   StallLink,  ///< accepts no more data; with `by`, accepts data again after that time
   Drop,       ///< loses messages
-  Blackhole,  ///< accepts all data, and delivers nothing
-  CutLink,    ///< breaks, and says so
+  Blackhole,  ///< accepts all data and delivers none
+  CutLink,    ///< breaks: sends and receives on it fail
 };
 inline constexpr int kFaultKinds = 19;
 
@@ -45,7 +45,7 @@ std::span<const std::string_view> fault_names();
 /// errors  InvalidArgument: unknown; the nearest known one is named
 Result<FaultKind> parse_fault_kind(std::string_view text);
 
-/// Returns whether it is a connection's and not a rank's.
+/// Returns whether the fault is one of a connection, not of a rank's call.
 constexpr bool is_link_fault(FaultKind kind) { return kind >= FaultKind::SlowLink; }
 
 /// One fault: its kind, and where it starts. Fields that are not set are drawn (FaultPlan::drawn_for), or follow from

@@ -52,7 +52,8 @@ class FlightRecorder {
   FlightRecorder(const FlightRecorder&) = delete;
   FlightRecorder& operator=(const FlightRecorder&) = delete;
 
-  /// Groups stay in later dumps, as PyTorch's do; what they ask is asked until leave().
+  /// Adds a communicator. It stays in later dumps after leave(), as PyTorch's do; the two functions are called until
+  /// leave().
   Group& join(GroupFacts facts, ProgressSource progress, AskOthers ask_others);
   void leave(Group& group);
 
@@ -76,8 +77,9 @@ class FlightRecorder {
   Ticket begin_unordered(Group& group, const FlightFacts& message, Nanoseconds now);
   /// Records that a call has started: all calls before it are done. Has no effect without timing in the settings.
   void start(const Ticket& ticket, Nanoseconds now);
-  /// Records that a call has ended and, unless it is unordered, all earlier ordered ones of its communicator; `now` is used only with timing.  is_done
-  /// false: it has failed
+  /// Records that a call has ended and, unless it is unordered, all earlier ordered ones of its communicator.
+  /// is_done  false: the call has failed
+  /// now      used only with timing
   void end(const Ticket& ticket, bool is_done, Nanoseconds now);
 
   /// Number of calls of each collective.  index  value of Collective

@@ -14,6 +14,7 @@ struct Unpacked {
   std::uint64_t done = 0;  ///< bytes of the step that were unpacked
 };
 
+/// How much of a message has arrived.
 enum class Arrival : std::uint8_t {
   Partly,  ///< call again
   Whole,

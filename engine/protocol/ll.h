@@ -52,7 +52,7 @@ struct Ll {
   static Arrival unpack(std::byte* slot, Bytes slot_size, std::uint64_t step, std::byte* to,
                         Unpacked& so_far);
 
-  /// The size that a whole step's first line holds.
+  /// Returns the size that a whole step's first line holds.
   static Bytes announced_size(std::byte* slot);
 
   /// Returns the first of the whole lines whose flag is not this step's.

@@ -62,6 +62,7 @@ struct FloatRule {
   }
 };
 
+/// float16. kTop: the largest magnitude that is no NaN, as bits.
 struct HalfFormat {
   using Bits = std::uint16_t;
   using Signed = std::int16_t;
@@ -88,6 +89,7 @@ struct HalfFormat {
 #endif
 };
 
+/// bfloat16.
 struct Bfloat16Format {
   using Bits = std::uint16_t;
   using Signed = std::int16_t;
@@ -96,6 +98,7 @@ struct Bfloat16Format {
   RINGSIDE_HD static Bits narrow(float value) { return small_float_rule::narrow_bfloat16(value); }
 };
 
+/// float8 e4m3, which has no infinity.
 struct E4m3Format {
   using Bits = std::uint8_t;
   using Signed = std::int8_t;
@@ -108,6 +111,7 @@ struct E4m3Format {
   }
 };
 
+/// float8 e5m2.
 struct E5m2Format {
   using Bits = std::uint8_t;
   using Signed = std::int8_t;

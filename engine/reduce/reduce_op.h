@@ -67,14 +67,15 @@ class ReduceOp {
   int divisor_ = 0;  ///< 0: nothing is divided
 };
 
+/// Makes a reduction that uses the kernels of the best instruction set of this CPU.
 /// nranks  size of the communicator, >= 1
 /// scalar  PreMulSum only: this rank's factor
 /// errors  InvalidArgument: the scalar is missing, or is set for another reduction
 Result<ReduceOp> make_reduce_op(DataType type, RedOp op, int nranks,
                                 std::optional<ElementBits> scalar = {});
 
-/// As above, with the kernels of one instruction set.
-/// errors  as there
+/// Makes a reduction that uses the kernels of one instruction set.
+/// errors  as make_reduce_op() without kernels
 Result<ReduceOp> make_reduce_op(const KernelSet& kernels, DataType type, RedOp op, int nranks,
                                 std::optional<ElementBits> scalar);
 

@@ -107,7 +107,7 @@ class Communicator {
   /// errors  the first error of an earlier call; async_error() later returns this call's own error
   Status enqueue(CollectiveCall call, HostStream& stream);
   /// Enqueues several calls, as in run_all().
-  /// errors  as there
+  /// errors  as enqueue() of one call
   Status enqueue(std::vector<CollectiveCall> calls, HostStream& stream);
 
   /// Launches the calls on a device stream, after its earlier work and before its later work. They are launched when

@@ -30,7 +30,7 @@ CommunicatorOptions options_of_part(const CommunicatorOptions& whole,
 }
 
 std::uint32_t trace_number_of_name(const std::string& name) {
-  constexpr std::uint32_t kBeyond = 1U << 31;
+  constexpr std::uint32_t kBeyond = 1U << 31;  // numbers that are counted stay below it
   std::uint64_t hash = 1;
   for (const char letter : name) hash = mixed_with(hash, static_cast<unsigned char>(letter));
   return static_cast<std::uint32_t>(hash) | kBeyond;

@@ -22,17 +22,20 @@ using BusId = std::int64_t;
 /// PCI class of an NVSwitch, which NVLinks report as their target.
 inline constexpr std::uint32_t kNvSwitchClass = 0x068000;
 
+/// The NVLinks from a GPU to one other device.
 struct HostNvLink {
   std::string target;              ///< bus id of the device at the other end
   int count = 0;                   ///< links to it
   std::uint32_t target_class = 0;  ///< kNvSwitchClass, 0x0302xx GPU, 0x068001 POWER CPU
 };
 
+/// The NVLink-C2C links of a GPU to its CPU.
 struct HostC2c {
   int mbytes_per_second = 0;  ///< rate of one link in one direction
   int count = 0;
 };
 
+/// A GPU, below its PCI function.
 struct HostGpu {
   int dev = 0;                   ///< NVML index
   int sm = 0;                    ///< compute capability, 10 x major + minor
@@ -43,6 +46,7 @@ struct HostGpu {
   std::optional<HostC2c> c2c = {};
 };
 
+/// A port of a NIC, as NCCL's network plugin reports it.
 struct HostNet {
   std::string name;
   std::string link = {};  ///< ib, roce, efa or tcp; empty: what the name suggests
@@ -58,6 +62,7 @@ struct HostNet {
   std::optional<int> plane = {};
 };
 
+/// A NIC with its ports.
 struct HostNic {
   std::vector<HostNet> nets = {};
   /// For a NIC at a CPU: number of the CPU's PCI functions that precede it; -1: all
@@ -77,6 +82,7 @@ struct HostPci {
   std::vector<std::string> peer_switches = {};  ///< <pcilink target=...>
 };
 
+/// A NUMA node, and the PCI functions below it.
 struct HostCpu {
   int numa = 0;
   std::string affinity = {};  ///< hex groups, as /sys prints them
@@ -88,16 +94,19 @@ struct HostCpu {
   std::vector<HostNic> nics = {};  ///< network devices without a PCI function
 };
 
+/// A host as NCCL's topology files describe it.
 struct Host {
   std::string name;  ///< name of the file or preset, for messages
   std::vector<HostCpu> cpus = {};
 };
 
-/// The hosts of a job, numbered in this order.
+/// Consecutive equal hosts.
 struct HostRun {
   Host host;
   int count = 1;
 };
+
+/// The hosts of a job: runs of equal hosts, numbered in this order unless `order` is set.
 struct JobHosts {
   std::vector<HostRun> runs = {};
   std::vector<int> order = {};  ///< [host]: index of its run; empty: the runs follow each other
@@ -105,7 +114,7 @@ struct JobHosts {
   int hosts_per_nvl_domain = 1;
 };
 
-/// The run that each host of the job belongs to.
+/// Returns the run that each host of the job belongs to.
 std::vector<int> run_of_hosts(const JobHosts& hosts);
 
 /// Returns the GPUs of the host that have a rank, in the order of the file.

@@ -31,6 +31,7 @@ struct ChannelSplit {
   [[nodiscard]] int nchannels() const { return last - first + 1; }
 };
 
+/// The communicator and the call that channels are chosen for.
 struct SplitShape {
   int nranks = 1, nnodes = 1;
   int nchannels = 1, nvls_channels = 0;

@@ -38,20 +38,24 @@ inline bool is_gather(Collective c) {
 /// algorithms use it for that ratio.
 int ring_steps(Collective collective, int nranks);
 
+/// The modelled bandwidth of a call, and the terms that it is computed from.
 struct Speed {
   float algorithm_gbs = 0;
   BandwidthTerms terms;
 };
 
-/// returns  0 GB/s where the graph has no channel
+/// Returns the bandwidth of a call.
+/// returns  0 GB/s if the graph has no channel
 Speed bandwidth_of(const CostInputs& in, Collective collective, Algorithm algorithm,
                    Protocol protocol);
 
+/// The modelled latency of a call, and the terms that it is computed from.
 struct Delay {
   float us = 0;
   LatencyTerms terms;
 };
 
+/// Returns the latency of a call.
 Delay latency_of(const CostInputs& in, Collective collective, Algorithm algorithm,
                  Protocol protocol);
 

@@ -37,7 +37,7 @@ float button_width(const char* text) {
   return ImGui::CalcTextSize(text, nullptr, true).x + 2 * ImGui::GetStyle().FramePadding.x;
 }
 
-/// Between buttons.
+/// Draws text between buttons, on their line.
 void words(const std::string& text) {
   make_room(ImGui::CalcTextSize(text.c_str()).x);
   ImGui::AlignTextToFramePadding();
@@ -45,6 +45,7 @@ void words(const std::string& text) {
   ImGui::SameLine();
 }
 
+/// Draws a button.  returns  whether it was pressed in this frame
 bool button(const char* text, const char* tip) {
   make_room(button_width(text));
   const bool is_pressed = ImGui::Button(text);
@@ -63,6 +64,7 @@ void lesson_buttons(FrameRequests& requests) {
   ImGui::NewLine();
 }
 
+/// Requests the open lesson with the next larger or smaller number if the command asks for that.
 void change_lesson(const LessonBar& lesson, Command command, FrameRequests& requests) {
   struct Change {
     Command command;
@@ -83,7 +85,7 @@ void change_lesson(const LessonBar& lesson, Command command, FrameRequests& requ
   }
 }
 
-/// The size of a file, for people.
+/// Returns the size of a file, for people.
 std::string size_text(std::uint64_t bytes) {
   if (bytes < 1000) return fmt::format("{} B", bytes);
   const auto size = static_cast<double>(bytes);
@@ -460,7 +462,7 @@ void Frame::pointer(Session& session, const Panel& panel, ImVec2 origin, ImVec2 
   ImGui::EndTooltip();
 }
 
-/// The whole time, whatever the view: the current position, and its marks.
+/// Draws the bar of the whole time below the view, with the current position and its marks, and moves the position.
 void Frame::scrubber(Session& session) {
   State& state = session.state();
   const Document& document = *session.document();

@@ -40,7 +40,7 @@ Numbered numbered(const Document& document) {
   return all;
 }
 
-/// The sum over all channels; as a file's times may be absurd, nanoseconds could overflow.
+/// Returns the sum over all channels; as a file's times may be absurd, nanoseconds could overflow.
 Seconds sum_of(const TraceStatistics& all, Nanoseconds ChannelStatistics::*time) {
   Seconds sum{0};
   for (const ChannelStatistics& one : all.channels) sum += one.*time;

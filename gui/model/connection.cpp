@@ -54,8 +54,9 @@ ConnectionHistory::Moment ConnectionHistory::at(std::int64_t time_ns) const {
 std::vector<ConnectionKey> connections_of(const Document& document, std::size_t most) {
   const Replay& replay = *document.replay;
   std::map<ConnectionKey, std::uint64_t> bytes;
+  // A sample is enough for an order: the ranks and channels of a job behave alike, and a lane's peers repeat.
   constexpr std::size_t kLanes = 512;
-  constexpr std::size_t kEvents = 64;  // events of a lane to search: peers repeat
+  constexpr std::size_t kEvents = 64;  // of each lane
   const std::size_t lanes = std::min(replay.lanes().size(), kLanes);
   for (std::size_t i = 0; i < lanes; ++i) {
     if (replay.lanes()[i].channel == LaneKey::kCalls) continue;

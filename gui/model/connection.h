@@ -21,11 +21,13 @@ class ConnectionHistory {
     std::uint64_t bytes = 0;
   };
 
+  /// Collects the messages of a connection from the sender's events. Empty if the sender has none.
   static ConnectionHistory make(const Replay& replay, const ConnectionKey& key);
 
   /// Returns the messages in the order in which they were sent.
   [[nodiscard]] const std::vector<Message>& messages() const { return messages_; }
 
+  /// The state of the connection at one time.
   struct Moment {
     std::size_t posted = 0;  ///< messages whose send had ended
     std::size_t taken = 0;   ///< messages whose receive had ended

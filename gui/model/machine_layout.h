@@ -9,6 +9,7 @@
 
 namespace ringside::gui {
 
+/// A position in a picture, in its units.
 struct Point {
   float x = 0, y = 0;
   friend auto operator<=>(const Point&, const Point&) = default;

@@ -35,6 +35,7 @@ enum class Ink : std::uint8_t {
 };
 inline constexpr int kInks = static_cast<int>(Ink::Network) + 1;
 
+/// How an area is filled.
 enum class Fill : std::uint8_t { Solid, Soft, Hatched, Outline };
 
 /// The target of a click or of the pointer. `kind` decides which numbers are valid.
@@ -47,12 +48,14 @@ struct Target {
   friend bool operator==(const Target&, const Target&) = default;
 };
 
+/// A rectangle.
 struct Box {
   float x0 = 0, y0 = 0, x1 = 0, y1 = 0;
   Ink ink = Ink::Panel;
   Fill fill = Fill::Solid;
 };
 
+/// A straight line or an arrow.
 struct Stroke {
   float x0 = 0, y0 = 0, x1 = 0, y1 = 0;
   float width = 1;
@@ -60,12 +63,14 @@ struct Stroke {
   bool has_head = false;  ///< draws an arrowhead at (x1, y1)
 };
 
+/// A circle.
 struct Disc {
   float x = 0, y = 0, radius = 0;
   Ink ink = Ink::Text;
   Fill fill = Fill::Solid;
 };
 
+/// A line of text.
 struct Words {
   enum class Align : std::uint8_t { Left, Middle, Right };
   float x = 0, y = 0;  ///< upper edge; x at the side that `align` names
@@ -75,6 +80,7 @@ struct Words {
   std::string text;
 };
 
+/// An area that reacts to the pointer.
 struct Spot {
   float x0 = 0, y0 = 0, x1 = 0, y1 = 0;
   Target target;
@@ -95,6 +101,7 @@ struct Picture {
 /// Returns the target of the last spot at that position.
 Target target_at(const Picture& picture, float x, float y);
 
+/// A cell of a table.
 struct Cell {
   std::string text;
   float bar = 0;  ///< filled share of the cell, behind the text: 0 .. 1
@@ -102,6 +109,7 @@ struct Cell {
   Ink bar_ink = Ink::Send;
 };
 
+/// A table, whose rows react to the pointer.
 struct Table {
   struct Row {
     std::vector<Cell> cells;

@@ -10,6 +10,7 @@
 
 namespace ringside::gui {
 
+/// The views of the window.
 enum class View : std::uint8_t { Timeline, Topology, Chunks, Slots, Numbers, Findings, Compare };
 inline constexpr int kViews = 7;
 const char* to_string(View view);  ///< timeline, topology, ...

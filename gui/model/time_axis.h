@@ -19,6 +19,7 @@ struct TimeAxis {
   [[nodiscard]] double ns_per_px() const;
 };
 
+/// A labelled time on the axis.
 struct Tick {
   std::int64_t time_ns;
   std::string text;

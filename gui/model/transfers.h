@@ -32,6 +32,7 @@ struct Transfer {
   }
 };
 
+/// The transfers of one call, with an index by time.
 struct Transfers {
   static constexpr std::size_t kBlock = 256;
 

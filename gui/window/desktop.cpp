@@ -25,7 +25,7 @@ struct Dropped {
   std::vector<std::string> paths;
 };
 
-/// A file's key in the settings.
+/// Returns a file's key in the settings.
 std::string key_of(const std::string& path) {
   std::error_code failed;  // the current folder may have been removed
   const std::string whole = std::filesystem::absolute(path, failed).string();

@@ -7,6 +7,7 @@
 
 namespace ringside::gui {
 
+/// A film of the window: where it goes, how large it is, how long it takes.
 struct Recording {
   std::string path;  ///< the extension decides on the format: .webm, .mp4, .gif
   int width = 0, height = 0;

@@ -13,44 +13,45 @@
 
 namespace ringside::attach {
 
-/// Where a running job is asked, and for how long.
+/// The sources of a running job that gather() queries, and the limits of its queries.
 struct Request {
-  std::vector<HostPort> services = {};  ///< of RAS; the next one is asked where one does not answer
-  std::vector<Place> workers = {};      ///< PyTorch's control plane in each process, by rank
-  std::optional<HostPort> store = {};   ///< the job's TCPStore, which lists the workers
-  /// Processes of this host whose stacks are read, or launchers whose ranks' stacks are.
+  /// RAS services. If one does not answer, the next one is queried.
+  std::vector<HostPort> services = {};
+  std::vector<Place> workers = {};     ///< PyTorch's control plane in each process, by rank
+  std::optional<HostPort> store = {};  ///< the job's TCPStore, which lists the workers
+  /// Processes of this host whose stacks are read. For a launcher, the stacks of its ranks are read.
   std::vector<std::int64_t> pids = {};
   bool diagnoses = false;   ///< whether RAS runs its DIAGNOSTICS
   bool uses_pipes = false;  ///< whether dumps are requested through pipes
-  int reports = 3;          ///< that must agree in a row
+  int reports = 3;          ///< consecutive reports that must agree on whether the job moves
   Seconds interval{1};      ///< between two reports
-  Seconds timeout{12};      ///< for all that is asked
+  Seconds timeout{12};      ///< for all queries together
 };
 
-/// One thing that was asked, and what came of it.
+/// One query, and its result.
 struct Source {
   std::string what;   ///< status, process, dump, stack, store, diagnostics, pipe
   std::string where;  ///< address or process
   bool has_answered = false;
-  std::string said;  ///< a few words: `8 ranks, 3 reports`, or why nothing came
+  std::string said;  ///< summary of the answer: `8 ranks, 3 reports`; without an answer, the reason
 };
 
-/// What was gathered; the files are in the folder.
+/// The results of gather() besides the files in the folder.
 struct Gathered {
   JobState state = JobState::Unknown;
   std::vector<Source> sources;
-  std::optional<JobReport> newest;  ///< of the RAS service
-  std::size_t files = 0;
+  std::optional<JobReport> newest;  ///< the newest report of the RAS service
+  std::size_t files = 0;            ///< number of files written
   Seconds took{0};
 };
 
 /// Called with each step while it happens: one line of plain text.
 using OnStep = std::function<void(const std::string& line)>;
 
-/// Asks the job, and writes what comes into the folder, under names that `ringside hang FOLDER` knows. While ranks move,
-/// reports are all that it asks for.
+/// Queries the job, and writes the answers to the folder, under names that `ringside hang FOLDER` knows. While ranks
+/// move, it requests RAS reports only.
 ///
-/// It reads only: see docs/reference/attach.md for what each request does in the job.
+/// It does not change the job: docs/reference/attach.md describes what each query does in it.
 ///
 /// folder  exists and is empty
 /// errors  PeerGone, Timeout, Corrupt: no service and no process answered, with the first reason.  System: a file

@@ -10,22 +10,24 @@
 
 namespace ringside::attach {
 
+/// The answer to a request, without its headers.
 struct HttpAnswer {
   int status = 0;
   std::string body;
 };
 
-/// Sends one GET to PyTorch's control plane, over TCP or a Unix socket; where the answer is 404 or 405, a POST, since a
-/// release may route handlers by POST alone. HTTP/1.0, so that the body needs no decoding.
+/// Sends one GET to PyTorch's control plane, over TCP or a Unix socket. If the answer is 404 or 405, it sends a POST,
+/// because some releases route handlers by POST only. It uses HTTP/1.0, so that the body is not chunked.
 ///
-/// path    behind the place's own, without blanks: /handler/fr_trace_json
-/// most    bytes of the whole answer
-/// errors  PeerGone: nothing listens.  Timeout.  Corrupt: no HTTP, a cut body, or more than `most` bytes
+/// path    follows the place's own path; without blanks: /handler/fr_trace_json
+/// most    maximum bytes of the whole answer
+/// errors  PeerGone: nothing listens.  Timeout.  Corrupt: not HTTP, a truncated body, or more than `most` bytes
 /// source  RFC 1945; docs/formats 7.6
 Result<HttpAnswer> http_get(const Place& place, std::string_view path, std::size_t most,
                             const Patience& patience);
 
-/// The same on a connection that exists.
+/// Sends the request on an open connection.
+/// errors  as http_get()
 Result<HttpAnswer> http_get_on(int socket, std::string_view host, std::string_view path,
                                std::size_t most, const Patience& patience);
 

@@ -39,10 +39,12 @@ bool is_same_rank(const LaunchInfo& one, const LaunchInfo& other) {
   return one.launcher == other.launcher && one.rank == other.rank;
 }
 
+/// Finds the processes below a launcher that are ranks.
 class Finder {
  public:
   explicit Finder(const std::string& proc) : proc_(proc), children_(children_in(proc)) {}
 
+  /// Adds the nearest ranks below a process.
   void look_below(const JobProcess& from, int depth) {
     const auto [first, last] = children_.equal_range(from.pid);
     for (auto child = first; child != last && found_.size() < kMostRanksOfAHost; ++child) {
@@ -59,7 +61,7 @@ class Finder {
     }
   }
 
-  /// Follows a chain of single children with the same program name or a shell above them.
+  /// Follows wrappers (is_wrapper) with a single child down to the program that they run.
   JobProcess innermost(JobProcess one) const {
     for (int depth = 0; depth < kDeepest && is_wrapper(one.facts.program); ++depth) {
       const auto [first, last] = children_.equal_range(one.pid);
@@ -127,7 +129,7 @@ std::vector<int> ranks_without_process(const std::vector<JobProcess>& found) {
   for (int rank = first; rank < first + count && gone.size() < kMostRanksOfAHost; ++rank) {
     if (!seen.contains(rank)) gone.push_back(rank);
   }
-  // The numbers of most ranks must fit: else the ranks of this host are others.
+  // If at least as many ranks are missing as were found, the computed range is probably not that of this host.
   return gone.size() < seen.size() ? gone : std::vector<int>{};
 }
 

@@ -18,9 +18,9 @@ struct JobProcess {
 };
 
 /// Returns the ranks that `pid` runs: the nearest processes below it whose variables name another rank than its own
-/// (torchrun, mpirun, srun, or a script that sets RANK and WORLD_SIZE). The children of a rank are its data loaders:
-/// they inherit its variables and are no ranks.
-/// proc     a test's folder in place of /proc
+/// (torchrun, mpirun, srun, or a script that sets RANK and WORLD_SIZE). The children of a rank are not ranks: they are
+/// its data loaders, which inherit its variables.
+/// proc     /proc, or a test's folder
 /// returns  the process itself if it runs no ranks; nothing if it does not exist
 std::vector<JobProcess> job_processes(std::int64_t pid, const std::string& proc = "/proc");
 

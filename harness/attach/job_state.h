@@ -12,47 +12,51 @@
 
 namespace ringside::attach {
 
-/// What the reports of a RAS service, one after the other, show of the job.
+/// The state of the job, as consecutive reports of a RAS service show it.
 enum class JobState {
   Unknown,  ///< too few reports, or none
   Moves,    ///< ranks launch or complete calls
   Still,    ///< nothing has changed for several reports
-  Gone,     ///< the service answered before and nothing listens now
+  Gone,     ///< the service has answered, and nothing listens any more
 };
+
+/// Returns the name in JSON and text: unknown, moves, still, gone.
 const char* to_string(JobState state);
 
-/// One answer to STATUS, understood as far as its format allows.
+/// One answer to STATUS.
 struct JobReport {
   RasAnswer answer;
-  std::optional<hang::RasReport> parsed;  ///< of a report in JSON
+  std::optional<hang::RasReport> parsed;  ///< nullopt: the answer is text, not JSON
   std::string fingerprint;                ///< equal for two reports between which nothing moved
 
-  /// errors  Corrupt: JSON that is broken or no report
+  /// Parses an answer.
+  /// errors  Corrupt: invalid JSON, or not a report
   static Result<JobReport> read(RasAnswer answer);
 };
 
-/// How far the ranks of the communicator are in which they are furthest apart:
+/// Returns the progress of the ranks of one communicator, the one in which they are furthest apart:
 /// `communicator 0x9f00c1 of 8 ranks: 118 to 120 calls launched, fewest by rank 3; rank 5 does not answer`.
 std::string progress_text(const hang::RasReport& report);
 
-/// Compares reports as they come.
+/// Decides from consecutive reports whether the job moves.
 class Movement {
  public:
-  /// enough  reports in a row that must agree
+  /// enough  number of consecutive reports that must agree
   explicit Movement(int enough) : enough_(enough) {}
 
+  /// Adds the next report.
   void add(const JobReport& report);
 
-  /// Moves or Still once as many reports in a row agree, before that Unknown.
+  /// Returns Moves or Still once enough consecutive reports agree; before that, Unknown.
   [[nodiscard]] JobState state() const;
 
-  /// Reports since the last change, the newest among them.
+  /// Returns the number of reports since the last change, including the newest.
   [[nodiscard]] int same() const { return same_; }
 
  private:
   const int enough_;
-  int same_ = 0;     ///< reports in a row without a change
-  int changed_ = 0;  ///< changes in a row
+  int same_ = 0;     ///< consecutive reports without a change
+  int changed_ = 0;  ///< consecutive changes
   hang::MissingRanks missing_;
   std::string last_;
 };

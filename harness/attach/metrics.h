@@ -12,7 +12,7 @@
 
 namespace ringside::attach {
 
-/// What is measured of a job at one moment.
+/// The metrics of a job at one moment.
 struct JobMetrics {
   bool is_answering = false;  ///< whether the RAS service answered
   JobState state = JobState::Unknown;
@@ -23,7 +23,8 @@ struct JobMetrics {
   double confidence = 0;                    ///< of that verdict
 };
 
-/// As OpenMetrics 1.0. Labels are those of NCCL's Inspector where it has them (node, gpu, nranks, collective).
+/// Formats metrics as OpenMetrics 1.0. Labels are those of NCCL's Inspector if it has them (node, gpu, nranks,
+/// collective).
 /// source  https://prometheus.io/docs/specs/om/open_metrics_spec/; docs/reference/attach.md lists the names
 std::string metrics_text(const JobMetrics& metrics);
 
@@ -32,12 +33,14 @@ std::string metrics_text(const JobMetrics& metrics);
 /// Threads  any thread may call publish()
 class MetricsPort {
  public:
+  /// Listens on a port of the loopback interface; 0: the kernel chooses one.
   /// errors  System: the port is taken
   static Result<std::unique_ptr<MetricsPort>> open(std::uint16_t port);
   ~MetricsPort();
   MetricsPort(const MetricsPort&) = delete;
   MetricsPort& operator=(const MetricsPort&) = delete;
 
+  /// Replaces the text that is served.
   void publish(std::string text);
   [[nodiscard]] std::uint16_t port() const;
 

@@ -11,13 +11,13 @@
 
 namespace ringside::attach {
 
-/// Where a process of the job answers: a TCP port, or the path of a Unix socket. `path` is what every HTTP request to it
-/// begins with.
+/// The address of a process of the job: a TCP port, or a Unix socket.
 struct Place {
-  std::variant<HostPort, std::string> where;
-  std::string path = {};
+  std::variant<HostPort, std::string> where;  ///< text: the path of the Unix socket
+  std::string path = {};                      ///< prefix of every HTTP request to it
 };
 
+/// Returns the place for messages: `n01:8080/path`, or the path of the socket.
 std::string to_string(const Place& place);
 
 /// Reads `HOST`, `HOST:PORT`, `[fd00::1]:PORT` or `:PORT`.
@@ -28,10 +28,11 @@ Result<HostPort> parse_host(std::string_view text, std::uint16_t default_port);
 /// errors  InvalidArgument
 Result<Place> parse_place(std::string_view text);
 
-/// The host's address. The lookup ends by the deadline, whatever the name server does.
+/// Returns the host's address. The lookup ends at the deadline even if the name server does not answer.
 /// errors  System: the name is unknown.  Timeout
 Result<SocketAddress> resolve(const HostPort& host, Deadline deadline);
 
+/// Connects to a place.
 /// errors  PeerGone: nothing listens there.  Timeout; System
 Result<UniqueFd> connect(const Place& place, const Patience& patience);
 

@@ -8,31 +8,31 @@
 
 namespace ringside::attach {
 
-/// Reads text from a peer that may be broken or hostile: so many bytes in all, so long a line, and never longer than the
-/// caller waits.
+/// Reads text from a peer that may be broken or hostile, with limits on the bytes, the length of a line and the time.
 ///
 /// Threads    one at a time
-/// Ownership  the socket is the caller's, and non-blocking
+/// Ownership  the caller owns the socket, which is non-blocking
 class SocketReader {
  public:
+  /// most_bytes  limit of all bytes that are read together
   SocketReader(int socket, std::size_t most_bytes) : socket_(socket), left_(most_bytes) {}
 
-  static constexpr std::size_t kLongestLine = 64 * 1024;
+  static constexpr std::size_t kLongestLine = 64 * 1024;  ///< bytes
 
-  /// The next line, without its end.
-  /// errors  PeerGone: the peer closed before the line ended; what came of it is in `half()`.  Timeout;
+  /// Reads the next line, and returns it without its end.
+  /// errors  PeerGone: the peer closed before the line ended; half() returns the received part.  Timeout;
   ///         Corrupt: a longer line, or more bytes than allowed
   Result<std::string> line(const Patience& patience);
 
-  /// So many bytes.
+  /// Reads exactly `count` bytes.
   /// errors  as line()
   Result<std::string> bytes(std::size_t count, const Patience& patience);
 
-  /// All that comes until the peer closes.
+  /// Reads until the peer closes.
   /// errors  Timeout; Corrupt: more bytes than allowed
   Result<std::string> rest(const Patience& patience);
 
-  /// What has been received and not returned.
+  /// Returns the bytes that were received and not yet returned.
   [[nodiscard]] const std::string& half() const { return held_; }
 
  private:

@@ -11,21 +11,24 @@
 
 namespace ringside::attach {
 
-/// Reads keys of the TCPStore of a PyTorch job (2.2 and later). It only asks whether a key is there and what it holds.
+/// Reads keys of the TCPStore of a PyTorch job (2.2 and later). It sends only queries, for the existence and the value
+/// of a key.
 ///
-/// Older stores have no greeting and take the first byte of one for another command: connect to them never.
+/// Never use it on an older store, which has no greeting and would take its first byte for a command.
 ///
 /// source  docs/formats 7.6
 class StoreClient {
  public:
-  /// Connects and greets.
-  /// errors  PeerGone: nothing listens.  Timeout.  Corrupt: no TCPStore of 2.2 or later
+  /// Connects and sends the greeting.
+  /// errors  PeerGone: nothing listens.  Timeout.  Corrupt: not a TCPStore of 2.2 or later
   static Result<StoreClient> open(const Place& place, const Patience& patience);
 
-  /// The same on a connection that exists.
+  /// Sends the greeting on an open connection.
+  /// errors  as open()
   static Result<StoreClient> greet(UniqueFd socket, const Patience& patience);
 
-  /// returns  nothing: there is no such key
+  /// Returns the value of a key.
+  /// returns  nullopt: the key does not exist
   /// errors   as open(); Corrupt: a value of more than 4 KiB
   Result<std::optional<std::string>> get(std::string_view key, const Patience& patience);
 

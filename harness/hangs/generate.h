@@ -25,12 +25,14 @@ Status write_evidence(const HangCase& hang, const std::string& folder);
 Status write_start_evidence(std::string name, Program program, const std::vector<int>& absent,
                             const std::string& folder);
 
+/// What generate() writes.
 struct GenerateOptions {
-  CaseOptions each;
-  int cases = 1;
-  std::uint64_t seed = 1;
+  CaseOptions each;        ///< options of every case
+  int cases = 1;           ///< >= 1
+  std::uint64_t seed = 1;  ///< of the set: case i has case_seed(seed, i)
 };
 
+/// Counts of what generate() has written.
 struct Generated {
   int cases = 0;
   std::int64_t files = 0;  ///< dumps and logs
@@ -45,7 +47,8 @@ struct Generated {
 /// errors  as make_case and write_case; InvalidArgument: the folder is not empty
 Result<Generated> generate(const GenerateOptions& options, const std::string& folder);
 
-/// Returns the options of case `index`, with the class filled in if none was requested.
+/// Returns the options of case `index`. If several cases are requested without a class, case i gets class i,
+/// cyclically.
 CaseOptions options_of(const GenerateOptions& options, int index);
 
 }  // namespace ringside::hangs

@@ -15,7 +15,7 @@ namespace {
 
 /// 2026-03-03 10:00:00 UTC; the seed adds up to a month.
 constexpr std::int64_t kFirstEpoch = 1'772'532'000 * kSecond;
-constexpr int kAttempts = 400;
+constexpr int kAttempts = 400;  ///< draws before a request counts as impossible
 /// Iterations before the fault, so that there is a history.
 constexpr int kHealthyIterations = 3;
 

@@ -55,6 +55,7 @@ struct HangCase {
   Evidence evidence;
 };
 
+/// The requested properties of a case.
 struct CaseOptions {
   std::optional<FaultClass> kind;  ///< none: drawn at random
   int ranks = 0;                   ///< 0: 2 .. 64, drawn at random

@@ -8,6 +8,7 @@
 /// docs/reference/scenarios.md is generated from these tables.
 namespace ringside::hangs {
 
+/// A key of a document, with its description in the reference.
 struct SchemaKey {
   std::string_view key;
   std::string_view form;  ///< an example of its value

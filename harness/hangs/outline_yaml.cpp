@@ -20,7 +20,9 @@ namespace {
 
 using OutlineKind = OutlineStep::Kind;
 
-constexpr int kMaxRanks = 4096;
+// Limits of a document, so that a few bytes of it cannot take all memory or overflow a time. They are far above real
+// jobs.
+constexpr int kMaxRanks = 4096;  ///< of a hang-program; scenario/1 has its own
 constexpr int kMaxIterations = 100'000;
 constexpr std::int64_t kMaxCount = 1LL << 40;
 constexpr Seconds kMaxTime{86400};
@@ -28,6 +30,7 @@ constexpr int kMaxLoops = 8;
 constexpr std::size_t kMaxLoopSteps = 1'000'000;
 
 /// Reads the groups and steps of a program after its ranks are known.
+/// source  the keys of each step: outline_schema.h; the grammar in words: docs/reference/scenarios.md
 class ProgramReader {
  public:
   ProgramReader(const YamlMapping& root, Outline& outline) : root_(root), outline_(outline) {}
@@ -69,6 +72,8 @@ class ProgramReader {
     return {};
   }
 
+  /// Reads one group of a family: `0-3` or `0 4 8`.
+  /// is_taken  by rank: it is in a group of the family
   Status read_members(const YAML::Node& node, std::vector<bool>& is_taken, Family& family) {
     const char* example = "0-3, or 0 4 8";
     const std::string text = node.IsScalar() ? node.Scalar() : std::string{};
@@ -104,6 +109,7 @@ class ProgramReader {
     return {};
   }
 
+  /// Reads all steps, then checks that every stream that a join names has a step.
   Status read_steps() {
     const char* example = "- all_reduce: {on: world, count: 4096}";
     RINGSIDE_TRY(const YAML::Node steps, root_.find("steps", example));
@@ -164,6 +170,7 @@ class ProgramReader {
     for (int i = 1; i < times; ++i) {
       for (std::size_t step = 0; step < length; ++step) {
         OutlineStep copy = outline_.steps[first + step];
+        // Steps of one bundle begin together, so each iteration needs numbers of its own.
         if (copy.bundle != 0) {
           const bool goes_on = step > 0 && outline_.steps[first + step - 1].bundle == copy.bundle;
           copy.bundle = goes_on ? bundles_ : ++bundles_;
@@ -226,11 +233,11 @@ class ProgramReader {
                          "transfers alone, or collectives alone, all on the same groups");
       }
     }
-    const auto is_same_way = [&](const OutlineStep& other) {
+    const auto is_same_direction = [&](const OutlineStep& other) {
       return is_transfer && other.from == step.from && other.to == step.to;
     };
     if (std::any_of(outline_.steps.begin() + static_cast<std::ptrdiff_t>(first),
-                    outline_.steps.end(), is_same_way)) {
+                    outline_.steps.end(), is_same_direction)) {
       return root_.bad(node, fmt::format("two grouped transfers from {} to {}", step.from, step.to),
                        "one of both together");
     }
@@ -242,6 +249,7 @@ class ProgramReader {
     return {};
   }
 
+  /// Reads a step that is neither a loop nor a group of calls.
   Result<OutlineStep> read_step(const YAML::Node& node) {
     OutlineStep step;
     if (node.IsScalar() && (node.Scalar() == "join" || node.Scalar() == "synchronize")) {
@@ -284,6 +292,7 @@ class ProgramReader {
                 : word == "rendezvous" ? OutlineKind::Rendezvous
                                        : OutlineKind::Call;
     if (step.kind == OutlineKind::Call) {
+      // The other words of the schema are names of Ops.
       while (to_string(step.op) != word) step.op = static_cast<Op>(static_cast<int>(step.op) + 1);
     }
     return read_call(YamlMapping(value, root_.where()), *schema, step);
@@ -367,6 +376,7 @@ class ProgramReader {
     return OutlineStep::Place{family, rank};
   }
 
+  /// Reads the name of a family after `on`, and returns its index.
   Result<int> read_family(const YamlMapping& keys) {
     RINGSIDE_TRY(const std::string on, keys.word("on", "world"));
     if (const int family = find_family(on); family >= 0) return family;
@@ -384,6 +394,7 @@ class ProgramReader {
     return static_cast<int>(smallest) - 1;
   }
 
+  /// Reads the mapping of a step that has a family: a collective, a transfer, a send_recv or a rendezvous.
   Result<OutlineStep> read_call(const YamlMapping& call, const SchemaStep& schema,
                                 OutlineStep step) {
     const bool has_data = std::ranges::find(schema.keys, "count") != schema.keys.end();
@@ -418,6 +429,7 @@ class ProgramReader {
       RINGSIDE_TRY(step.from, call.whole("root", 0, last, "0"));
     }
     if (step.kind == OutlineKind::Shift) {
+      // Every rank sends and receives at the same time. `to` is the distance (OutlineStep::Kind::Shift).
       step.bundle = ++bundles_;
       step.to = 1;
       if (call.has("by")) {
@@ -449,7 +461,7 @@ class ProgramReader {
 
   const YamlMapping& root_;
   Outline& outline_;
-  int bundles_ = 0;                                 ///< numbers given so far
+  int bundles_ = 0;                                 ///< OutlineStep::bundle numbers in use
   std::vector<std::pair<YAML::Node, int>> joined_;  ///< streams that a join names
 };
 

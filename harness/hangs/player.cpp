@@ -10,13 +10,15 @@
 namespace ringside::hangs {
 namespace {
 
-constexpr std::int64_t kCallTime = 10'000;
-constexpr std::int64_t kKernelTime = 20'000;
-constexpr std::int64_t kBytesPerNanosecond = 50;
+// Times on hosts of unknown type, in ns. Their order of magnitude is enough for a hang.
+constexpr std::int64_t kCallTime = 10'000;        ///< the host's time to enqueue a call
+constexpr std::int64_t kKernelTime = 20'000;      ///< of a call without data
+constexpr std::int64_t kBytesPerNanosecond = 50;  ///< of a call's data
+/// A root's data up to this size fits into slots, so that the root does not wait for the other ranks.
 constexpr std::uint64_t kEagerBytes = 65536;
 /// Number of kernels that a GPU queues before a launch waits.
 constexpr int kLaunchQueue = 1000;
-constexpr int kNoGroup = -2;
+constexpr int kNoGroup = -2;  ///< of streams that belong to no group: other kernels, named streams
 
 /// A kernel waits for the first `count` kernels of stream `stream`.
 struct Dependency {

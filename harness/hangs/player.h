@@ -47,6 +47,7 @@ struct Kernel {
   std::int32_t iteration = 0;
 };
 
+/// All that one rank did.
 struct RankHistory {
   std::vector<Record> records;  ///< in the order of the calls
   std::vector<Kernel> kernels;  ///< in the order of their end times

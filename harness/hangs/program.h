@@ -93,6 +93,7 @@ struct RankProgram {
   }
 };
 
+/// The programs of all ranks, with their groups.
 struct Program {
   int ranks = 0;
   int ranks_per_host = 8;

@@ -53,6 +53,7 @@ struct Entry {
   bool is_retired = false;
 };
 
+/// The status of a group in a dump, as PyTorch's `pg_status` has it.
 struct GroupStatus {
   int pg_id = 0;
   int group = 0;

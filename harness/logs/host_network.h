@@ -9,6 +9,7 @@
 
 namespace ringside {
 
+/// The network plugin that NCCL uses between hosts.
 enum class NetworkKind {
   Socket,
   Ib,   ///< NCCL's own, over verbs

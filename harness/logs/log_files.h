@@ -10,6 +10,7 @@
 
 namespace ringside {
 
+/// Counts of what was written.
 struct LogFiles {
   int files = 0;
   std::uint64_t lines = 0, bytes = 0;

@@ -17,8 +17,8 @@ namespace {
 /// Keys that make independent random numbers from one seed.
 enum NoiseKey : std::uint64_t { kPid = 1, kCommunicator };
 
-constexpr int kHostsInSubnet = 250;
-constexpr int kCpusOfNode = 32;
+constexpr int kHostsInSubnet = 250;  ///< of 10.20.x.0/24
+constexpr int kCpusOfNode = 32;      ///< CPUs of a NUMA node in the written masks
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 

@@ -14,6 +14,7 @@
 
 namespace ringside {
 
+/// An environment variable.
 struct Setting {
   std::string name, value;
 };
@@ -34,6 +35,8 @@ enum class IncidentKind {
   Completion,    ///< a NIC loses its peer during the run
   LinkFlap,      ///< as Completion, and the NIC's port goes down and up before
 };
+
+/// A problem that happens during the job.
 struct Incident {
   IncidentKind kind = IncidentKind::None;
   int host = -1;            ///< host whose ranks log it; -1: all

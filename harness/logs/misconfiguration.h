@@ -25,6 +25,7 @@ struct LogTruth {
   std::vector<std::string> consequences = {};
 };
 
+/// A named misconfiguration.
 struct Misconfiguration {
   std::string_view name;  ///< as on the command line
   std::string_view what;

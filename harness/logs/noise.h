@@ -8,7 +8,8 @@ namespace ringside {
 
 /// Returns a pseudorandom number that depends only on the arguments, so any part of a log can be
 /// written alone.
-/// source  Steele, Lea, Flood: Fast splittable pseudorandom number generators (splitmix64)
+/// source  Steele, Lea, Flood: Fast splittable pseudorandom number generators (splitmix64). The factors are two odd
+///         numbers with well spread bits, so that equal `a` and `b` do not cancel each other
 constexpr std::uint64_t noise(std::uint64_t seed, std::uint64_t a, std::uint64_t b = 0) {
   const std::uint64_t x = seed ^ (a * 0x9E3779B97F4A7C15ULL) ^ (b * 0xD1B54A32D192ED03ULL);
   return mixed(x + 0x9E3779B97F4A7C15ULL);

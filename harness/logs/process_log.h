@@ -20,8 +20,8 @@ struct LogPhase {
     End,       ///< communicators are destroyed
   };
   Kind kind = Kind::Begin;
-  int generation = 0;
-  int first_call = 0, end_call = 0;  ///< only for Calls
+  int generation = 0;                ///< index of LogJob::generations()
+  int first_call = 0, end_call = 0;  ///< only for Calls: the calls [first_call, end_call)
 };
 
 /// Returns the phases of a job in time order.

@@ -10,10 +10,11 @@ namespace {
 
 enum NoiseKey : std::uint64_t { kPointer = 100, kShare };
 
-constexpr int kThreadsFrom = 100;  ///< thread ids follow the process ids of a host
-constexpr int kThreadsEach = 4;
-constexpr int kProcessesAtMost = 128;
-constexpr int kLateSince = 22;
+constexpr int kThreadsFrom = 100;      ///< thread ids follow the process ids of a host
+constexpr int kThreadsEach = 4;        ///< thread ids of a process in each generation
+constexpr int kProcessesAtMost = 128;  ///< of a host; the thread ids of the next generation follow
+constexpr int kLateSince =
+    22;  ///< minor release since which connections are set up at the first collective
 
 }  // namespace
 

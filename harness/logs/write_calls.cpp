@@ -7,7 +7,15 @@
 namespace ringside {
 namespace {
 
+/// Keys of noise(). The buffers use kBuffers keys from kBuffer on; the stream's is among them, but its address has
+/// other upper bits.
 enum NoiseKey : std::uint64_t { kBuffer = 300, kStream };
+
+// Addresses like those that CUDA returns: buffers in the range of device memory, streams on the host's heap.
+constexpr std::uint64_t kDeviceMemory = 0x7F0000000000,
+                        kBufferBits = 0xFFFFFFFE00;  ///< aligned to 512 bytes
+constexpr std::uint64_t kHeap = 0x550000000000, kStreamBits = 0xFFFFFFFF0;  ///< aligned to 16 bytes
+constexpr std::uint64_t kBuffers = 64;  ///< a rank's calls use them cyclically
 
 /// The calls of a training step, which repeats: gradients and weights of large and small layers.
 struct Call {
@@ -40,6 +48,7 @@ std::vector<std::string> chosen_text(const RankView& rank, const Call& call) {
   const Result<TunedChoice> choice = rank.layout().tuner().choose(
       {.collective = call.collective, .bytes = bytes, .type = call.type});
   if (!choice) return {};
+  // From Hopper on, NCCL launches its kernels in clusters. source  NCCL: CGA cluster size, 4 by default from sm_90 on
   constexpr int kHopper = 90, kHopperCluster = 4;
   const bool has_clusters = rank.layout().job().connection.shape.min_cc >= kHopper;
   std::vector<std::string> lines;
@@ -65,7 +74,7 @@ void write_calls(const RankView& rank, const LogPhase& phase, DebugLog& log) {
     const auto number = static_cast<std::uint64_t>(i);
     const Call& call = kStep[number % kStep.size()];
     const std::uint64_t buffer =
-        0x7F0000000000ULL | (noise(seed, kBuffer + number % 64, process) & 0xFFFFFFFE00ULL);
+        kDeviceMemory | (noise(seed, kBuffer + number % kBuffers, process) & kBufferBits);
     if (log.shows(Subsystem::Coll)) {
       log.info(Subsystem::Coll, thread,
                call_text({.collective = call.collective,
@@ -76,8 +85,7 @@ void write_calls(const RankView& rank, const LogPhase& phase, DebugLog& log) {
                           .type = call.type,
                           .comm = facts.pointer,
                           .nranks = facts.nranks,
-                          .stream = 0x550000000000ULL |
-                                    (noise(seed, kStream, process) & 0xFFFFFFFF0ULL)}));
+                          .stream = kHeap | (noise(seed, kStream, process) & kStreamBits)}));
     }
     for (const std::string& line : chosen[number % kStep.size()]) {
       log.info(Subsystem::Tuning, thread, line);

@@ -12,6 +12,8 @@ namespace ringside::probe {
 
 /// Properties that all hosts of a job should share, as (name, value) in a fixed order.
 using Traits = std::vector<std::pair<std::string, std::string>>;
+
+/// Returns the traits of a machine.
 Traits traits_of(const Machine& machine);
 
 /// One rank's report about its host.
@@ -24,7 +26,9 @@ struct HostReport {
 
 /// Encodes a report as one line of JSON, which parse_report() decodes.
 std::string to_message(const HostReport& report);
-/// errors  Corrupt
+
+/// Decodes a report of to_message().
+/// errors  Corrupt: not a report, or one of another version
 Result<HostReport> parse_report(const std::string& text);
 
 /// Keeps one report per host: that of its first rank.
@@ -38,6 +42,8 @@ struct Difference {
   /// No value has more hosts than each other one, so no host is the odd one.
   bool is_split = false;
 };
+
+/// Returns the traits in which the hosts differ.
 std::vector<Difference> compare(const std::vector<HostReport>& hosts);
 
 /// Returns the differences as findings (asymmetric_config, version_mismatch).

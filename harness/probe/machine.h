@@ -13,6 +13,7 @@
 /// The properties of a machine that matter for a job's communication, as plain data.
 namespace ringside::probe {
 
+/// A GPU on the PCI bus.
 struct Gpu {
   std::string pci;     ///< 0000:1b:00.0
   std::string vendor;  ///< nvidia, amd
@@ -23,6 +24,7 @@ struct Gpu {
   int numa = -1;
 };
 
+/// A network interface.
 struct Nic {
   std::string name;
   bool is_up = false;       ///< switched on
@@ -51,6 +53,7 @@ struct RdmaPort : ringside::RdmaPort {
   [[nodiscard]] const char* link_layer() const { return is_ethernet ? "Ethernet" : "InfiniBand"; }
 };
 
+/// A device file of RDMA verbs: /dev/infiniband/uverbs0.
 struct VerbsNode {
   std::string path;
   bool is_usable = false;  ///< may be read and written by this user
@@ -67,6 +70,7 @@ struct Limits {                               ///< none: no limit
   std::optional<std::uint64_t> nofile = {};
 };
 
+/// /dev/shm.
 struct SharedMemory {
   bool is_there = false;
   Bytes size = {}, free = {};
@@ -78,6 +82,7 @@ struct FirewallRule {
   std::string rule;   ///< policy drop; tcp dport 5000 drop
 };
 
+/// The packet filter of the kernel.
 struct Firewall {
   std::string source = {};  ///< nft or iptables; if none was read, the reason
   bool is_read = false;
@@ -85,12 +90,14 @@ struct Firewall {
   std::vector<FirewallRule> drops = {};
 };
 
+/// A communication library that the loader may find.
 struct Backend {
   std::string name;          ///< nccl, mpi, gloo
   std::string version = {};  ///< empty: not installed
   std::string from = {};     ///< its file, or the reason why it was not found
 };
 
+/// All that `probe` reads of a machine.
 struct Machine {
   std::string host = {};
   std::string kernel = {};

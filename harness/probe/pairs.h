@@ -20,7 +20,7 @@ class Communicator;
 namespace ringside::probe {
 
 /// Gathers the host reports of all ranks, in rank order. Every rank must call it at the same time.
-/// errors  as Communicator::all_gather_bytes; Corrupt
+/// errors  as Communicator::all_gather_bytes(); Corrupt: a rank's report is invalid or too long
 Result<std::vector<HostReport>> exchange(runtime::Communicator& communicator,
                                          const HostReport& mine);
 
@@ -34,8 +34,8 @@ std::vector<std::vector<std::pair<int, int>>> tournament(const std::vector<int>&
 
 /// Settings of the measurement, which uses time_runs() and the buffers of bench.
 struct PairOptions {
-  Bytes large{4 << 20};
-  int turns = 2;  ///< repetitions; the better one counts, as disturbances only slow down
+  Bytes large{4 << 20};  ///< size of the messages that measure bandwidth
+  int turns = 2;         ///< repetitions; the better one counts, as disturbances only slow down
   TimedRuns round_trips{.warmup = 5, .iterations = 100};  ///< messages of 8 B
   TimedRuns transfers{.warmup = 5,
                       .iterations = 8};  ///< messages of size `large`, in each direction
@@ -53,12 +53,14 @@ struct PairCell {
   std::string why = {};  ///< reason, if an outlier
 };
 
+/// The measurements of all pairs.
 struct PairMatrix {
   int nranks = 0;
   std::vector<std::string> hosts = {};         ///< [rank]
   std::vector<std::optional<int>> cores = {};  ///< by rank: its core; none: not bound to one core
   std::vector<PairCell> cells = {};            ///< at from * nranks + to; zeros if from == to
   bool is_crowded = false;                     ///< a host has more ranks than cores
+  /// shape  0 <= from, to < nranks
   [[nodiscard]] const PairCell& at(int from, int to) const {
     return cells[static_cast<std::size_t>(from * nranks + to)];
   }
@@ -66,7 +68,7 @@ struct PairMatrix {
 
 /// Measures all pairs. Every rank must call it at the same time, with the same options. The ranks'
 /// calls differ, so the communicator does not compare them.
-/// reports  result of exchange()
+/// reports  by rank, as exchange() returns them
 /// errors   as Communicator::run()
 Result<PairMatrix> measure_pairs(runtime::Communicator& communicator, const PairOptions& options,
                                  const std::vector<HostReport>& reports);

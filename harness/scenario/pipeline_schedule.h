@@ -12,6 +12,7 @@ struct PipelinePass {
   friend bool operator==(const PipelinePass&, const PipelinePass&) = default;
 };
 
+/// The size of a pipeline-parallel step.
 struct PipelineShape {
   int stages = 1;
   /// Chunks of layers per stage: chunk c of stage s is part c x stages + s of the model.

@@ -11,6 +11,7 @@
 
 namespace RINGSIDE_API ringside {
 
+/// How much a finding matters.
 enum class FindingSeverity : std::uint8_t {
   Info,     ///< true, and worth knowing
   Warning,  ///< the job runs, but slower or nearer to failure than it should

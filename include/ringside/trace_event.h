@@ -8,6 +8,7 @@
 
 namespace RINGSIDE_API ringside {
 
+/// What an event of a trace describes.
 enum class EventKind : std::uint8_t {
   Collective = 0,  ///< the whole call on one rank: channel, peers, step and primitive are not set
   Primitive = 1,   ///< one primitive on one chunk

@@ -11,6 +11,7 @@
 
 namespace RINGSIDE_API ringside {
 
+/// The clock of a trace's times.
 enum class TraceClock : std::uint8_t {
   HostMonotonic = 0,  ///< CLOCK_MONOTONIC of the host: comparable between all processes of a file
   Simulated = 1,      ///< the simulator's clock, from 0

@@ -8,6 +8,7 @@
 /// vocabulary.h. Values are NCCL's indices if NCCL has one (ties in its cost table go to the lowest).
 namespace RINGSIDE_API ringside {
 
+/// A collective or point-to-point operation.
 enum class Collective : std::uint8_t {
   Broadcast = 0,
   Reduce = 1,
@@ -23,6 +24,7 @@ enum class Collective : std::uint8_t {
   AllGatherV = 11,  ///< an all-gather of blocks of any length: broadcasts from all ranks at once
 };
 
+/// How a collective moves data between ranks.
 enum class Algorithm : std::uint8_t {
   Tree = 0,
   Ring = 1,
@@ -36,8 +38,10 @@ enum class Algorithm : std::uint8_t {
   TwoShot = 8,
 };
 
+/// How a connection signals that data has arrived.
 enum class Protocol : std::uint8_t { LL = 0, LL128 = 1, Simple = 2 };
 
+/// The type of an element.
 enum class DataType : std::uint8_t {
   Int8 = 0,
   Uint8 = 1,
@@ -53,6 +57,7 @@ enum class DataType : std::uint8_t {
   Float8E5m2 = 11,
 };
 
+/// A reduction.
 enum class RedOp : std::uint8_t {
   Sum = 0,
   Prod = 1,

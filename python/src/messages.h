@@ -34,8 +34,8 @@ struct Message {
   MessageRecord record;
 };
 
-/// The messages of one tag from one rank to another, in their order: a communicator of the two ranks, which is made when
-/// both have a message, and a thread. So no message waits for one of another direction, as with gloo.
+/// The messages of one tag from one rank to another, in their order: a communicator of the two ranks, which is made
+/// when both have a message, and a thread. So no message waits for one of another direction, as with gloo.
 ///
 /// Threads    any
 /// Ownership  the destructor gives up what is under way
@@ -103,7 +103,7 @@ class Messages {
   std::thread any_thread_;
 };
 
-/// The key of the store that counts the messages that a rank has begun to send to another.
+/// Returns the key of the store that counts the messages that a rank has begun to send to another.
 std::string announcement(int from, int to, int tag);
 
 }  // namespace ringside::pytorch

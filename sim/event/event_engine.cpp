@@ -423,7 +423,7 @@ class EventEngine {
   }
 
   void report_progress() {
-    constexpr std::int64_t kTimes = 100;
+    constexpr std::int64_t kTimes = 100;  // reports in all
     request_.progress(static_cast<double>(steps_) / static_cast<double>(all_steps_));
     report_at_ = steps_ + std::max<std::int64_t>(1, all_steps_ / kTimes);
   }

@@ -24,6 +24,7 @@ struct LineSpan {
   double last = 0;                                         ///< end of its last message on the links
 };
 
+/// The result of a run in the detail of lines.
 struct LinesRun {
   Seconds end;                  ///< end of the last task; includes the launch
   std::vector<LineSpan> lines;  ///< by line of the job

@@ -77,7 +77,7 @@ Result<JobHosts> described_hosts(const ClusterFile::Nodes& entry, std::optional<
 /// errors  Corrupt: fabric.nic_rate differs from the rate of the host's NICs
 Status check_nic_rate(const Cluster& cluster, const Host& host,
                       const std::vector<BytesPerSecond>& nics) {
-  constexpr double kAlike = 0.02;
+  constexpr double kAlike = 0.02;  // rates in files are rounded
   const std::optional<BytesPerSecond>& rate = cluster.file.fabric.nic_rate;
   if (!rate) return {};
   for (const BytesPerSecond nic : nics) {

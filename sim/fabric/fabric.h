@@ -32,6 +32,7 @@ struct FabricWay {
   Seconds latency{};            ///< in addition to a step's own latency (see Fabric, "Latency")
 };
 
+/// One direction of a link of a fabric.
 struct FabricLink {
   BytesPerSecond rate;  ///< remaining rate after the rules
   std::string name;     ///< "leaf 3 -> spine 2"

@@ -35,6 +35,7 @@ struct PlatformPoint {
   int index = 0;  ///< number among the points of its kind
 };
 
+/// A link of a SimGrid platform.
 struct PlatformLink {
   std::string name;
   BytesPerSecond rate;
@@ -52,6 +53,7 @@ struct PlatformHop {
   int out = -1, in = -1;  ///< point numbers of the gateways; -1: no gateway
 };
 
+/// A zone of a SimGrid platform, and the routes between its members.
 struct PlatformZone {
   ZoneKind kind = ZoneKind::None;
   std::string name;

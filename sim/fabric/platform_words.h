@@ -21,6 +21,7 @@ Result<BytesPerSecond> platform_rate(const XmlElement& element, const char* key)
 /// missing.
 Result<Seconds> platform_latency(const XmlElement& element, const char* key);
 
+/// SimGrid's `sharing_policy` of a link.
 enum class Sharing : std::uint8_t { Shared, SplitDuplex, FatPipe };
 Result<Sharing> platform_sharing(const XmlElement& element, const char* key, Sharing fallback);
 

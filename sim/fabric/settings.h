@@ -24,6 +24,7 @@ enum class Rails : std::uint8_t {
   Only        ///< as Optimised, and no switch joins different rails
 };
 
+/// How switches choose among equal paths.
 enum class Routing : std::uint8_t { Static, Adaptive };
 
 /// All three return the name as written in files: "leaf_spine", "optimised", "adaptive".

@@ -14,6 +14,12 @@ constexpr int kMostRouters = 65536;
 constexpr std::array<std::string_view, 3> kAxes{"x", "y", "z"};
 enum Direction : int { Ahead = 0, Back = 1 };
 
+/// A torus of routers, one for each host; make_torus() describes the routes.
+///
+/// Router ids count along the first axis first. Link ids: two for the cable of each NIC, `Ahead` to the router and
+/// `Back` from it; then, for each router and axis, two for the cable to the next router, `Ahead` to that router and
+/// `Back` from it. Ids of cables that do not exist stay unused (Wire::is_there), so that ids follow from numbers
+/// without a table.
 class Torus : public Fabric {
  public:
   Torus(FabricSettings settings, std::vector<FabricHosts> hosts)
@@ -47,19 +53,25 @@ class Torus : public Fabric {
   [[nodiscard]] int step(int router, int axis, Direction way) const {
     return first_step() + 2 * (router * naxes() + axis) + way;
   }
+  /// Returns the difference of the ids of two neighbours along an axis.
   [[nodiscard]] int stride(int axis) const {
     return std::accumulate(dims_.begin(), dims_.begin() + axis, 1, std::multiplies<>());
   }
+  /// Returns a router's coordinate on an axis.
   [[nodiscard]] int place(int router, int axis) const { return router / stride(axis) % size(axis); }
+  /// Returns the router `by` places further along an axis, around the ring.
   [[nodiscard]] int moved(int router, int axis, int by) const {
     const int at = place(router, axis);
     const int next = (at + by + size(axis)) % size(axis);
     return router + (next - at) * stride(axis);
   }
   [[nodiscard]] FabricEnd end_of_router(int router) const;
+  /// Returns the links of a route that completes one axis after the other.
+  /// axes        their order
   /// directions  bit per axis: 1 means backwards
   [[nodiscard]] std::vector<int> steps(int from, int to, const std::vector<int>& axes,
                                        unsigned directions) const;
+  /// Returns the shorter direction on each axis, as for steps(). A bit of `flow` decides between equal lengths.
   [[nodiscard]] unsigned shortest(int from, int to, std::uint64_t flow) const;
 
   std::vector<int> dims_;
@@ -138,6 +150,7 @@ FabricShape Torus::shape() const {
                    plural(static_cast<std::size_t>(links), "link", "links"))});
   shape.tiers.push_back(std::move(nics));
   shape.tiers.push_back({"router - router", cables, rate_, out > 0 ? in / out : 1});
+  // Cutting the longest axis in half crosses each of its rings twice, or once if a ring of two has one cable.
   const int across = size(longest) > 2 ? 2 : 1;
   const double cut = static_cast<double>(routers()) / size(longest) * across * rate_.value;
   shape.bisection = {size(longest) > 1 ? std::min(cut, all_nics().value / 2)
@@ -176,6 +189,8 @@ FabricWay Torus::find_way(FabricPort from, FabricPort to, std::uint64_t flow) co
   const int out = cable(from, Ahead), in = cable(to, Back);
   FabricWay way;
   if (is_any_down() && !(is_up(out) && is_up(in))) return way;
+  // Without a link that is down, the first attempt is the route: the axes in order, each in the shorter direction.
+  // Otherwise all orders and directions are tried.
   std::vector<int> axes(dims_.size());
   std::iota(axes.begin(), axes.end(), 0);
   const unsigned first = shortest(from.host, to.host, flow);

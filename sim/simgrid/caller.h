@@ -25,10 +25,12 @@ class Caller {
   /// errors  PeerGone, Corrupt
   Result<WireRoutes> ask(WireQuestion question);
 
+  /// Sends progress. A failure to send is ignored: the caller is then gone.
   void report_progress(const WireProgress& progress) {
     static_cast<void>(send_wire(socket_, encode(progress)));
   }
 
+  /// Sends the result or the error. A failure to send is ignored: the caller is then gone.
   void answer(Result<SimResult> result);
 
   /// Returns a sink that sends blocks of a trace to the caller.  Ownership  this object outlives

@@ -19,6 +19,7 @@ struct ExchangeSize {
   Bytes part;      ///< size of each part but the last
 };
 
+/// How NCCL carries out sends and receives between all ranks.
 struct ExchangeExplanation {
   std::string nccl;  ///< version, "2.30.7"
   CommShape shape;

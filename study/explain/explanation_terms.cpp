@@ -44,7 +44,7 @@ std::string latency_text(const Cost& cost, const Prediction& prediction) {
   return fmt::format("{} us = {}", number(prediction.latency_us), text);
 }
 
-/// The source of the channels' bandwidth, before any reduction.
+/// Returns the source of the channels' bandwidth, before any reduction.
 std::string source_text(const CommShape& shape, const GraphSummary& graph,
                         const BandwidthTerms& terms) {
   const bool is_nics =

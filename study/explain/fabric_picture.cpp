@@ -11,7 +11,7 @@ constexpr int kHostsOfLeaf = 2;  ///< shown, where not all are
 
 bool is_host(const FabricEnd& end) { return end.parts[0].word == "host"; }
 
-/// A NIC's cable has the name of its host.
+/// Returns the name of the box for one end of a cable. All NICs of a host share the host's box.
 std::string name_of(const FabricEnd& end) {
   if (!is_host(end)) return end.text();
   FabricEnd host = end;
@@ -19,6 +19,8 @@ std::string name_of(const FabricEnd& end) {
   return host.text();
 }
 
+/// Makes a picture. It adds first the switches, then the hosts below the shown switches, then the cables between shown
+/// devices.
 class Painting {
  public:
   Painting(const Fabric& fabric, int most) : fabric_(fabric), most_(most) {}
@@ -62,7 +64,7 @@ class Painting {
     return most_ == 0 || std::ssize(row.boxes) < most_;
   }
 
-  /// From the first one upward, so that the shown switches are connected.
+  /// Adds switches in the order of their cables, up to `most_` in a row, so that the shown switches are connected.
   void add_switches() {
     const std::vector<int> starts = fabric_.tier_starts();
     for (std::size_t tier = 0; tier + 1 < starts.size(); ++tier) {

@@ -35,6 +35,7 @@ struct FabricPicture {
   std::vector<Line> lines;
 };
 
+/// Chooses the devices to show, and returns them with the cables between them.
 /// most  maximum number of switches shown per row; 0: all
 FabricPicture fabric_picture(const Fabric& fabric, int most);
 

@@ -12,7 +12,7 @@ bool is_oversubscribed(const Fabric& fabric) {
                              [](const FabricTier& tier) { return tier.oversubscription > 1.01; });
 }
 
-/// Whether all routes between the hosts pass one switch: those to the same NIC, and those to another rail.
+/// Returns whether all routes between the hosts pass one switch: those to the same NIC, and those to another rail.
 bool share_leaves(const Fabric& fabric, std::span<const int> hosts) {
   return std::ranges::all_of(hosts.subspan(1), [&](int host) {
     const FabricPort first{hosts.front(), 0};

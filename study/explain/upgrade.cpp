@@ -19,16 +19,17 @@ bool is_same_choice(const TunedChoice& a, const TunedChoice& b) {
   return a.algorithm == b.algorithm && a.protocol == b.protocol && a.max_channels == b.max_channels;
 }
 
-/// Predicted time after / before; 1 if a release predicts none.
+/// Returns the predicted time after the upgrade over the one before; 1 if a release predicts none.
 double ratio_of(const TunedChoice& before, const TunedChoice& after) {
   const double was = static_cast<double>(before.prediction.time_us);
   const double is = static_cast<double>(after.prediction.time_us);
   return was > 0 && is > 0 ? is / was : 1;
 }
 
-/// Faster, slower, the same.
+/// Returns 1 for slower, -1 for faster, 0 for the same within kSameTime.
 int sense_of(double ratio) { return ratio > 1 + kSameTime ? 1 : ratio < 1 - kSameTime ? -1 : 0; }
 
+/// Returns whether a further size belongs to the stretch: the same change of choice, or the same sense of the times.
 bool have_equal_change(const UpgradeStretch& stretch, const TunedChoice& before,
                        const TunedChoice& after) {
   const bool is_chosen_otherwise = !is_same_choice(before, after);
@@ -40,6 +41,7 @@ bool have_equal_change(const UpgradeStretch& stretch, const TunedChoice& before,
          sense_of(stretch.least_ratio) == sense_of(stretch.most_ratio);
 }
 
+/// Returns the time in us that a release predicts for another one's choice; nullopt: the choice is not available.
 std::optional<float> time_of_choice(const Tuner& tuner, const TuningCall& call,
                                     const TunedChoice& choice) {
   for (const Candidate& candidate : tuner.candidates(call)) {
@@ -51,7 +53,7 @@ std::optional<float> time_of_choice(const Tuner& tuner, const TuningCall& call,
   return {};
 }
 
-/// All sizes of one collective; sizes with equal changes are merged.
+/// Returns all sizes of one collective; sizes with equal changes are merged.
 Result<UpgradeOfCollective> upgrade_of(const Calls& calls, const Tuner& before, const Tuner& after,
                                        UndoSearch& undo) {
   UpgradeOfCollective all{.collective = calls.collective};
@@ -97,7 +99,7 @@ std::string graph_words(const GraphSummary& graph) {
                      graph.cross_nic > 0 ? " crossing NICs" : "");
 }
 
-/// The NICs by which the rings of each kind of node enter and leave, by number: "0 1 2>3".
+/// Returns the NICs by which the rings of each kind of node enter and leave, by number: "0 1 2>3".
 std::string ring_nics(const TunedJob& job) {
   std::string words;
   const Job& laid = job.asked.job;
@@ -114,7 +116,7 @@ std::string ring_nics(const TunedJob& job) {
   return words.empty() ? "none" : words;
 }
 
-/// The most threads that a block of each algorithm and protocol has, where that differs.
+/// Adds the algorithms and protocols whose maximum number of threads in a block differs.
 void compare_threads(const TunedJob& before, const TunedJob& after, UndoSearch& undo,
                      std::vector<LaidOtherwise>& laid) {
   const auto& was = before.tuner.table().max_threads;
@@ -133,7 +135,7 @@ void compare_threads(const TunedJob& before, const TunedJob& after, UndoSearch& 
   }
 }
 
-/// What differs in graphs and channels, and a single variable that restores it.
+/// Returns what differs in graphs and channels, and a single variable that restores it.
 std::vector<LaidOtherwise> compare_laid(const TunedJob& before, const TunedJob& after,
                                         UndoSearch& undo) {
   using Words = std::string (*)(const TunedJob&);
@@ -193,7 +195,8 @@ std::vector<LaidOtherwise> compare_laid(const TunedJob& before, const TunedJob& 
   return laid;
 }
 
-/// The first release that knows Blackwell has a speed for its NVLinks; earlier releases treat it as Hopper.
+/// Returns whether a release supports the GPUs of the hosts. Releases that support Blackwell have a speed for its
+/// NVLinks; earlier ones treat it as Hopper.
 bool knows_gpus(const TopologyRules& rules, const JobHosts& hosts) {
   constexpr int kBlackwell = 100;
   if (rules.nvlink.blackwell != rules.nvlink.hopper) return true;

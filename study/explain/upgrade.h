@@ -46,6 +46,7 @@ struct UpgradeStretch {
   Undo undo = {};  ///< set if is_chosen_otherwise
 };
 
+/// How the choices for one collective differ between two releases.
 struct UpgradeOfCollective {
   Collective collective = Collective::AllReduce;
   std::vector<UpgradeStretch> stretches = {};  ///< cover all sizes in ascending order
@@ -58,6 +59,7 @@ struct LaidOtherwise {
   bool is_count = false;  ///< a number of channels, which has a column of its own on the page
 };
 
+/// How the decisions for a job differ between two releases.
 struct Upgrade {
   std::string from, to;  ///< full versions: "2.19.4", "2.27.7"
   CommShape before, after;
@@ -67,6 +69,7 @@ struct Upgrade {
   std::size_t sizes = 0, changed_sizes = 0;
 };
 
+/// Compares the decisions of two releases for a job, and searches for settings that restore the earlier ones.
 /// errors  InvalidArgument: no hosts, one release twice; as parse_calls(), load_tuned_job(), Tuner::choose()
 Result<Upgrade> explain_upgrade(const UpgradeQuestion& question);
 

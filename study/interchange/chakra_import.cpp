@@ -51,7 +51,7 @@ struct Item {
     }
     return (is_call() ? other.is_call() : step.kind == other.step.kind) && group == other.group;
   }
-  /// Whether two ranks have a stream for it alone.
+  /// Returns whether two ranks have a stream for it alone.
   [[nodiscard]] bool is_of_pair() const { return step.kind == OutlineKind::Transfer && set == 0; }
   [[nodiscard]] bool began_with(const Item& other) const {
     return set != 0 && set == other.set && group == other.group;
@@ -283,7 +283,7 @@ class RankImport {
     return {};
   }
 
-  /// Whether the GPU runs other work during a call: the next node on another stream does not wait for it.
+  /// Returns whether the GPU runs other work during a call: the next node on another stream does not wait for it.
   [[nodiscard]] bool is_async(std::size_t call) const {
     std::set<std::size_t> chain{call};
     for (std::size_t i = call; i > 0 && items_[i - 1].began_with(items_[call]); --i) {

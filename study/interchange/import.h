@@ -11,6 +11,7 @@
 
 namespace ringside::study {
 
+/// A scenario made from recordings.
 struct ImportedScenario {
   Scenario scenario;
   std::string format;  ///< format of the recordings

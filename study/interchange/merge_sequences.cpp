@@ -100,7 +100,7 @@ std::vector<std::int64_t> tail_of(const std::vector<std::int64_t>& numbers, std:
 /// Returns true if both ends gave equal numbers to the transfers that both have recorded.
 /// numbers  ascending
 bool are_alike(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
-  constexpr std::size_t kEnough = 3;
+  constexpr std::size_t kEnough = 3;  // one or two may agree by chance
   if (a.empty() || b.empty()) return false;
   const std::int64_t first = std::max(a.front(), b.front());
   const std::vector<std::int64_t> ours = tail_of(a, first);

@@ -12,6 +12,7 @@
 /// The common form of recorded calls, whatever the format of the recording.
 namespace ringside::study {
 
+/// A group of ranks.
 struct RecordedGroup {
   std::string name, description;
   std::vector<int> members;  ///< global ranks, ascending
@@ -41,6 +42,7 @@ struct RecordedCall {
   [[nodiscard]] bool is_same(const RecordedCall& other) const;
 };
 
+/// The calls of one rank.
 struct RecordedRank {
   bool is_silent = true;  ///< no recording exists
   std::deque<RecordedCall> calls = {};
@@ -52,6 +54,7 @@ struct RecordedRank {
   std::vector<hangs::OutlineStep> after = {};  ///< work after the last call
 };
 
+/// The recordings of all ranks.
 struct RecordedJob {
   std::vector<RecordedGroup> groups;
   std::vector<RecordedRank> ranks;

@@ -46,8 +46,8 @@ class DumpReader {
     return std::int64_t{job_.rank(rank).dump->calls[call].sequence};
   }
 
-  /// Whether both ends of each transfer in the group are recorded from the first on, so that they can be counted from
-  /// there: recorders do not show reliably which of the last are done.
+  /// Returns whether both ends of each transfer in the group are recorded from the first on, so that they can be
+  /// counted from there: recorders do not show reliably which of the last are done.
   [[nodiscard]] bool is_whole(int group) const {
     return std::ranges::all_of(job_.group(group).members, [&](int rank) {
       if (is_silent(rank)) return true;
@@ -58,7 +58,7 @@ class DumpReader {
     });
   }
 
-  /// Whether the call at that place began together with an adjacent one: with another peer, or in the other
+  /// Returns whether the call at that place began together with an adjacent one: with another peer, or in the other
   /// direction.
   [[nodiscard]] bool is_of_set(const hang::RankView& view, std::span<const std::uint32_t> order,
                                std::size_t place) const {

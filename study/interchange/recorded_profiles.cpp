@@ -39,7 +39,7 @@ std::vector<Time> joined(std::vector<Time> times) {
   return all;
 }
 
-/// The time of disjoint, sorted times within one.
+/// Returns the time of disjoint, sorted times within one.
 std::int64_t within(const std::vector<Time>& times, std::int64_t from, std::int64_t to) {
   std::int64_t sum = 0;
   auto time = std::ranges::upper_bound(times, from, {}, &Time::second);
@@ -49,7 +49,7 @@ std::int64_t within(const std::vector<Time>& times, std::int64_t from, std::int6
   return sum;
 }
 
-/// The parts of `times` that no other covers.
+/// Returns the parts of `times` that no other covers.
 std::vector<Time> without(const std::vector<Time>& times, const std::vector<Time>& others) {
   std::vector<Time> left;
   for (const auto& [begin, end] : times) {
@@ -105,7 +105,7 @@ class RecordingImport {
   }
 
  private:
-  /// The GPU's work other than calls, and where it waits for concurrent calls.
+  /// Returns the GPU's work other than calls, and where it waits for concurrent calls.
   std::vector<OutlineStep> busy(std::int64_t from, std::int64_t to) {
     std::vector<OutlineStep> steps;
     while (!open_.empty() && *open_.begin() <= to) {

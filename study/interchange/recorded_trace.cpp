@@ -96,7 +96,8 @@ bool lay_out(std::vector<Recording>& all) {
   std::map<std::pair<std::string, std::int64_t>, std::int64_t> ends;
   std::int64_t at = 0;
   const std::string* of = nullptr;
-  constexpr std::int64_t kLatest = 4'400'000'000'000'000'000;
+  constexpr std::int64_t kLatest =
+      4'400'000'000'000'000'000;  // ns; two of them add up within 64 bits
   for (const auto& [key, most] : longest) {
     if (of == nullptr || *of != key.first) at = first[key.first];
     of = &key.first;

@@ -23,7 +23,7 @@ using hangs::OutlineStep;
 
 constexpr std::int64_t kMostPlayed = 4'000'000;  // calls of all ranks, some 150 bytes each
 
-/// A program's operation for the collective; none: it has none.
+/// Returns a program's operation for the collective; none: it has none.
 std::optional<hangs::Op> program_word(Collective collective) {
   const hangs::Op op = hangs::op_of(collective, hangs::Op::Barrier);
   if (collective == Collective::AllReduce) return hangs::Op::AllReduce;
@@ -59,7 +59,7 @@ hangs::Outline repeated_calls(const SimPlan& plan, hangs::Op op, const std::vect
   return outline;
 }
 
-/// The call's number in the job of a step, from 0 on.
+/// Returns the call's number in the job of a step, from 0 on.
 int call_number(const hangs::Step& step) { return step.site / 2; }
 
 /// By size and rank: the data sent on connections that faults name.

@@ -13,6 +13,7 @@
 /// Simulates calls with planned faults.
 namespace ringside::study {
 
+/// The faults under which calls are simulated.
 struct FaultQuestion {
   FaultPlan plan = {};   ///< use `on: 0` for faults of the whole job, as in real runs
   int iterations = 20;   ///< calls of each size; call numbers run over all sizes
@@ -31,6 +32,7 @@ struct FaultyCalls {
   int slowest_call = -1;  ///< number of the slowest call in the job, from 0; -1: none completed
 };
 
+/// The results of calls under faults.
 struct FaultyJob {
   /// The plan with its random choices made.
   FaultPlan drawn;

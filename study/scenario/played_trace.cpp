@@ -23,7 +23,7 @@ void for_each_started(const hangs::Play& play, const Visit& visit) {
 
 bool is_endless(const hangs::Record& record) { return record.completed == hangs::kNever; }
 
-/// The time from which on at most so many calls end, including those that never do.
+/// Returns the time from which on at most so many calls end, including those that never do.
 std::int64_t moment_of(std::vector<std::int64_t> ends, std::uint64_t most) {
   if (ends.size() <= most) return 0;
   const auto place = ends.end() - static_cast<std::ptrdiff_t>(most);

@@ -49,6 +49,7 @@ std::int64_t behind(std::int64_t first_ns, std::int64_t last_ns);
 /// end_ns  end to show for a call that never ends
 TraceEvent event_of(const PlayedCall& call, std::size_t groups, std::int64_t end_ns);
 
+/// Counts of what write_trace() has written.
 struct PlayedTrace {
   std::uint64_t events = 0;
   std::uint64_t left_out = 0;  ///< number of calls before from_ns, which were omitted

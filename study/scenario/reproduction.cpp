@@ -73,7 +73,7 @@ class Reproducer {
     return false;
   }
 
-  /// The first call that a member made by itself, and that this rank did not reach.
+  /// Returns the first call that a member made by itself, and that this rank did not reach.
   [[nodiscard]] const RecordedCall* missed_by(int rank) {
     for (int other = 0; other < job_.world(); ++other) {
       for (const RecordedCall& made : calls(other)) {

@@ -10,6 +10,7 @@
 /// Builds a scenario from the evidence of a hung job. The scenario hangs in the same place.
 namespace ringside::study {
 
+/// A scenario that reproduces a hang, made from its evidence.
 struct Reproduction {
   Scenario scenario;  ///< expects the verdict on the evidence
   hang::Explanation original;

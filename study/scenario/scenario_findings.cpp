@@ -17,7 +17,7 @@ JobOptions job_of(const Scenario& scenario, int hosts) {
   return {.on = scenario.on, .nodes = scenario.nodes.value_or(hosts), .set = scenario.set};
 }
 
-/// The log request for a job with these variables on hosts with the scenario's faults.
+/// Returns the log request for a job with these variables on hosts with the scenario's faults.
 Result<LogRequest> request_of(const Scenario& scenario, int hosts) {
   const JobOptions job = job_of(scenario, hosts);
   LogRequest request;

@@ -30,9 +30,10 @@ using Kind = hangs::Step::Kind;
 
 // ---- times -------------------------------------------------------------------------------------
 
+/// Begin and end, in ns of virtual time.
 using Span = std::pair<std::int64_t, std::int64_t>;
 
-/// Sorted; touching spans are merged.
+/// Returns the union of the spans: sorted, without overlaps. Spans that touch become one.
 std::vector<Span> joined(std::vector<Span> spans) {
   std::ranges::sort(spans);
   std::vector<Span> all;
@@ -46,13 +47,18 @@ std::vector<Span> joined(std::vector<Span> spans) {
   return all;
 }
 
+/// Returns the sum of the lengths.  shape  spans do not overlap
 std::int64_t length(const std::vector<Span>& spans) {
   std::int64_t sum = 0;
   for (const Span& span : spans) sum += span.second - span.first;
   return sum;
 }
 
-/// The means over all iterations.
+/// Computes the parts of a step, as means over ranks and iterations.
+///
+/// A rank computes while one of its kernels runs. It communicates exposed while a call moves data and no kernel runs:
+/// the union of calls and kernels, less the union of kernels. A step lasts until the last rank has ended.
+/// copies  by rank of the play: the number of ranks of the job that it represents
 StepTimes times_of(const hangs::Play& play, const std::vector<int>& copies, int iterations) {
   std::int64_t end = 0;
   double compute = 0;
@@ -68,7 +74,7 @@ StepTimes times_of(const hangs::Play& play, const std::vector<int>& copies, int 
     }
     std::vector<Span> busy = kernels;
     for (const hangs::Record& record : rank.records) {
-      // A rank that waits for a late one is idle.
+      // From the moment when all ranks have entered the call: a rank that waits for a late one is idle.
       busy.emplace_back(std::max(record.started, record.moving), record.completed);
       end = std::max(end, record.completed);
     }
@@ -86,7 +92,7 @@ StepTimes times_of(const hangs::Play& play, const std::vector<int>& copies, int 
 
 // ---- calls -------------------------------------------------------------------------------------
 
-/// Copies the calls while the program exists.
+/// Copies the calls into the outcome. Records point into the program, which the outcome outlives.
 void keep_calls(const hangs::Play& play, const Program& program, ScenarioOutcome& outcome) {
   outcome.groups = group_names(program);
   for (std::size_t rank = 0; rank < play.ranks.size(); ++rank) {
@@ -97,6 +103,16 @@ void keep_calls(const hangs::Play& play, const Program& program, ScenarioOutcome
 
 // ---- simulated ---------------------------------------------------------------------------------
 
+/// Runs a scenario on simulated ranks. run() chooses the cheapest of three paths that answers the question:
+///
+/// 1. Ranks that never start: no program runs; run_start() writes the evidence of the ranks that wait for them.
+/// 2. Healthy, and only times are asked for: run_folded() plays one rank for each class of equivalent ranks.
+/// 3. Otherwise run_whole() plays every rank with the faults. After a hang it writes dumps and logs, and examines them
+///    as `ringside hang` does.
+///
+/// The times of calls come from CallClock where the scenario names a cluster, else from hangs::usual_time().
+///
+/// Threads  one; run() once
 class SimulatedRun {
  public:
   explicit SimulatedRun(const ScenarioQuestion& question)
@@ -134,8 +150,8 @@ class SimulatedRun {
     outcome_.ranks = outline.ranks;
     outcome_.kinds = outline.ranks;
     const bool is_healthy = drawn.faults.empty();
-    if (is_healthy && question_.folder.empty() &&
-        !question_.keeps_calls) {  // each rank leaves a dump of its own
+    // Dumps and calls are wanted of each rank, so their ranks cannot represent each other.
+    if (is_healthy && question_.folder.empty() && !question_.keeps_calls) {
       if (auto folded = fold_program(whole_, roles.like, way_of())) {
         RINGSIDE_TRY(const bool is_done, run_folded(*folded, outline.iterations));
         if (is_done) return std::move(outcome_);
@@ -150,12 +166,15 @@ class SimulatedRun {
   }
 
  private:
+  /// Notes the GPUs without a rank. Only of training workloads, whose layout is meant to use all.
   void note_idle_gpus(const CallClock& clock, int ranks) {
     if (!scenario_.training || ranks == clock.gpus()) return;
     outcome_.notes.push_back(
         fmt::format("{} of {} GPUs have no rank", clock.gpus() - ranks, clock.gpus()));
   }
 
+  /// Replaces the cluster of `base` by hosts with the scenario's host faults (Scenario::broken). Their descriptions are
+  /// files in a temporary folder that lives as long as the run.
   Status break_hosts(SimQuestion& base) {
     if (scenario_.broken.empty()) return {};
     const auto whole = CallClock::make(base, scenario_.outline.ranks);
@@ -168,7 +187,7 @@ class SimulatedRun {
     return {};
   }
 
-  /// No rank gets through, so no calls are made.
+  /// Ranks that never start keep all others in the rendezvous or in the creation of the communicator: no call is made.
   Result<ScenarioOutcome> run_start() {
     outcome_.ranks = outcome_.kinds = scenario_.outline.ranks;
     outcome_.end = End::Hang;
@@ -179,8 +198,9 @@ class SimulatedRun {
     return std::move(outcome_);
   }
 
-  /// Each step of each played rank exists once, and is played repeatedly.
-  /// whose  the owner of the steps, for the message
+  /// Checks that the steps fit into memory and time. Each step of each played rank exists once; the iterations of the
+  /// outline repeat it.
+  /// whose  the ranks that have the steps, for the message
   [[nodiscard]] Status check_size(std::int64_t steps, const char* whose) const {
     constexpr std::int64_t kMostPlayedSteps = 40'000'000;  // some 100 bytes each
     const hangs::Outline& outline = scenario_.outline;
@@ -193,7 +213,7 @@ class SimulatedRun {
                              kMostPlayedSteps)};
   }
 
-  /// Adds the line of the scenario that names the cluster, if that is a file.
+  /// Returns an error about the cluster, with the line of the scenario that names it, if one does.
   [[nodiscard]] Error of_the_cluster(Error error) const {
     if (!scenario_.cluster_place.empty()) {
       error.message = fmt::format("{}: {}", scenario_.cluster_place, error.message);
@@ -201,6 +221,9 @@ class SimulatedRun {
     return error;
   }
 
+  /// Gives the clock each kind of call of the program, so that times() can answer. Of transfers that begin together,
+  /// one for each direction and class of path is enough.
+  /// group_of  by group of `program`: a group of whole_ that it represents
   Status learn(const Program& program, const std::vector<int>& group_of) {
     if (!clock_) return {};
     const auto learn_one = [&](const hangs::Step& step) -> Status {
@@ -232,12 +255,14 @@ class SimulatedRun {
     return {};
   }
 
-  /// On hosts of unknown type all transfers take equally long.
+  /// Returns the classes of paths between ranks. Empty without a cluster: all transfers then take equally long.
   [[nodiscard]] hangs::WayOf way_of() {
     if (!clock_) return {};
     return [this](int a, int b) { return clock_->way(a, b); };
   }
 
+  /// Returns the durations for the player: the clock's or the usual ones, longer on slow connections.
+  /// group_of  as in learn()
   [[nodiscard]] hangs::PlayTimes times(const Program& program, const std::vector<int>& group_of,
                                        const std::vector<SlowConnections>& slow) const {
     hangs::PlayTimes times{.call = {}, .is_even = true};
@@ -254,13 +279,14 @@ class SimulatedRun {
     return times;
   }
 
-  /// On hosts of no kind. A rank that is alone moves nothing.
+  /// Returns the time of a call on hosts of unknown type. A group of one rank moves nothing.
   [[nodiscard]] Seconds usual_time_of(const hangs::Step& step, int group) const {
     const bool is_alone = whole_.groups[static_cast<std::size_t>(group)].ranks.size() < 2;
     return is_alone ? Seconds{} : Seconds{hangs::usual_time(step)};
   }
 
-  /// returns  false: it never ends, so that it must be played rank by rank
+  /// Plays a program that has one rank for each class.
+  /// returns  false: it never ends, so that all ranks must be played to find the culprit
   Result<bool> run_folded(const FoldedProgram& folded, int iterations) {
     RINGSIDE_TRY(learn(folded.program, folded.group_of));
     const hangs::Play play =
@@ -273,6 +299,7 @@ class SimulatedRun {
     return true;
   }
 
+  /// Plays all ranks, and writes dumps and logs if the run hangs or the user named a folder.
   Result<ScenarioOutcome> run_whole(const PlannedFaults& faults, int iterations) {
     std::vector<int> group_of(whole_.groups.size());
     for (std::size_t i = 0; i < group_of.size(); ++i) group_of[i] = static_cast<int>(i);
@@ -303,6 +330,7 @@ class SimulatedRun {
     return std::move(outcome_);
   }
 
+  /// Writes run.rtrace next to the dumps.
   Status leave_trace(const hangs::HangCase& left) {
     RINGSIDE_TRY(const PlayedTrace trace, write_trace(left.play, left.program, scenario_.name,
                                                       question_.folder + "/run.rtrace"));
@@ -316,15 +344,16 @@ class SimulatedRun {
 
   const ScenarioQuestion& question_;
   const Scenario& scenario_;
-  std::optional<EvidenceFolder> hosts_folder_;  ///< their descriptions, if the clock needs them
-  std::optional<CallClock> clock_;
-  Program whole_;
+  std::optional<EvidenceFolder> hosts_folder_;  ///< descriptions of hosts with faults
+  std::optional<CallClock> clock_;              ///< nullopt: the scenario names no cluster
+  Program whole_;                               ///< the program of all ranks
   ScenarioOutcome outcome_;
 };
 
 // ---- expectations ------------------------------------------------------------------------------
 
-/// `all_reduce 812 of default_pg`, as in a verdict.
+/// Returns whether the verdict names the expected call.
+/// verdict_call  `all_reduce 812 of default_pg`
 bool is_that_call(const ExpectedCall& expected, const std::string& verdict_call,
                   const hangs::Outline& outline) {
   const auto word = [&](std::size_t from) {
@@ -348,7 +377,7 @@ std::string call_text(const ExpectedCall& call) {
 
 std::string gbs(BytesPerSecond rate) { return fmt::format("{:.2f} GB/s", rate.value / 1e9); }
 
-/// Compares calls of that name; the slowest and the fastest if there are several.
+/// Compares the bus bandwidth of every simulated call of that name and family with the expected bounds.
 void compare_busbw(const ExpectedBusbw& expected, ScenarioOutcome& outcome) {
   bool is_there = false;
   for (const CallTime& one : outcome.calls) {
@@ -375,6 +404,8 @@ std::string ranks_text(const std::vector<int>& ranks) {
   return ranks.empty() ? "none" : fmt::format("[{}]", fmt::join(ranks, ", "));
 }
 
+/// Adds a sentence to ScenarioOutcome::unmet for each expectation that the outcome does not meet. Bus bandwidths are
+/// compared in simulated runs only.
 void compare(const Scenario& scenario, bool is_real, ScenarioOutcome& outcome) {
   const Expectation& expected = scenario.expect;
   if (!expected.outcome) return;
@@ -419,6 +450,8 @@ void compare(const Scenario& scenario, bool is_real, ScenarioOutcome& outcome) {
   for (const ExpectedBusbw& one : expected.busbw) compare_busbw(one, outcome);
 }
 
+/// source  TrainingRate: tokens of a step by its time; FLOPs of the model in a step by the peak of all GPUs in that
+///         time
 std::optional<TrainingRate> rate_of(const Scenario& scenario, const ScenarioOutcome& outcome) {
   if (!scenario.training || !outcome.times || outcome.times->step <= Seconds{}) return {};
   const TrainingFacts& facts = *scenario.training;
@@ -427,7 +460,8 @@ std::optional<TrainingRate> rate_of(const Scenario& scenario, const ScenarioOutc
                       .mfu = facts.model_flops / step / (outcome.ranks * facts.gpu_flops)};
 }
 
-/// Compute and communication are off independently.
+/// Returns the typical error of a step. The errors of compute and of exposed calls are independent, so their squares
+/// add.
 std::optional<Seconds> error_of(const Scenario& scenario, const ScenarioOutcome& outcome) {
   if (!scenario.training || !outcome.times) return {};
   const double compute = outcome.times->compute.count() * kComputeErrorPercent / 100;
@@ -435,6 +469,7 @@ std::optional<Seconds> error_of(const Scenario& scenario, const ScenarioOutcome&
   return Seconds{std::hypot(compute, exposed)};
 }
 
+/// Compares audit's findings with those that the scenario expects.
 Status compare_findings(const Scenario& scenario, ScenarioOutcome& outcome) {
   if (scenario.expect.findings.empty()) return {};
   RINGSIDE_TRY(outcome.findings, findings_on(scenario, std::max(1, outcome.hosts)));

@@ -16,6 +16,7 @@
 /// Runs a scenario on real or simulated ranks, and compares the outcome with its expectations.
 namespace ringside::study {
 
+/// A scenario, and how to run it.
 struct ScenarioQuestion {
   Scenario scenario;
   bool is_real = false;
@@ -54,6 +55,7 @@ struct TrainingRate {
 /// source  docs/reference/scenarios.md, "Accuracy of a training step": three published steps, off by 7 to 12 %
 inline constexpr double kComputeErrorPercent = 10;
 
+/// The result of a run, compared with the scenario's expectations.
 struct ScenarioOutcome {
   enum class End { Finished, Hang, Failed };
   End end = End::Finished;

@@ -44,7 +44,7 @@ bool looks_like(const RecordedCall& a, const RecordedCall& b) {
          a.step.to == b.step.to;
 }
 
-/// How two calls of one number differ.
+/// Returns how two calls of one number differ.
 HangClass difference(const RecordedCall& a, const RecordedCall& b) {
   if (is_transfer(a) || is_transfer(b)) return HangClass::P2pUnmatched;
   if (a.step.op != b.step.op) return HangClass::OpMismatch;
@@ -157,8 +157,8 @@ class Synthesis {
            (!is_transfer(a) || (a.step.from == b.step.from && a.step.to == b.step.to));
   }
 
-  /// The demanded calls in the order of `model`, whose groups are the rank's or similar ones; a call that it lacks is
-  /// placed after its neighbour in the group.
+  /// Returns the demanded calls in the order of `model`, whose groups are the rank's or similar ones; a call that it
+  /// lacks is placed after its neighbour in the group.
   [[nodiscard]] CallSequence ordered(CallSequence demanded, const CallSequence& model) const {
     CallSequence all;
     for (const RecordedCall& one : model) {
@@ -366,7 +366,7 @@ class Synthesis {
     return program;
   }
 
-  /// The misfit that other faults must explain: groups in which the others' calls differ, and silent ranks.
+  /// Returns the misfit that other faults must explain: groups in which the others' calls differ, and silent ranks.
   [[nodiscard]] double unexplained(const Trial& trial) const {
     std::set<int> differing;
     for (const auto& [key, calls] : made_) {

@@ -40,6 +40,7 @@ struct SweepPower {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
+/// A cluster that a sweep compares.
 struct SweepCluster {
   std::string name, about = {};
   std::string on = {};  ///< in the form of `--on`; paths are relative to this process's folder
@@ -61,6 +62,7 @@ struct SweepWorkload {
   int line = 0;
 };
 
+/// A sweep as its file describes it.
 struct Sweep {
   std::string name, about = {}, where = {};
   std::string currency = {};
@@ -77,8 +79,8 @@ struct Sweep {
 /// Prefix of a setting of the workload: `workload.tensor`.
 inline constexpr std::string_view kWorkloadPrefix = "workload.";
 
-/// The setting that splits a workload's ranks over tensor, pipeline and data: a split as with_layout() takes it, or kAnyLayout,
-/// each one that divides and fits.
+/// The setting that splits a workload's ranks over tensor, pipeline and data: a split as with_layout() takes it, or
+/// kAnyLayout, each one that divides and fits.
 inline constexpr std::string_view kLayoutKey = "layout";
 inline constexpr std::string_view kAnyLayout = "auto";
 
@@ -87,7 +89,7 @@ inline bool is_workload_setting(std::string_view key) {
   return key == kLayoutKey || key.starts_with(kWorkloadPrefix);
 }
 
-/// The scenario as a sweep with one cluster and one workload, over these values.
+/// Returns the scenario as a sweep with one cluster and one workload, over these values.
 /// path    of the scenario's file
 /// vary    each as `--vary` takes it
 /// errors  InvalidArgument: a scenario without a cluster, or with faults; as the lines of a sweep's `vary`

@@ -38,7 +38,7 @@ void add_part(std::string& text, const std::string& part) {
   text += fmt::format("{}:{};", part.size(), part);
 }
 
-/// The identity of a cluster, independent of its name.
+/// Returns the identity of a cluster, independent of its name.
 Result<std::string> identity_of(const SweepCluster& cluster) {
   SimQuestion base;
   base.job.on = cluster.on;
@@ -167,7 +167,7 @@ Result<Scenario> scenario_of(const Sweep& sweep, const SweepPoint& point) {
   return scenario;
 }
 
-/// The calls that take most time, and their limit.
+/// Returns the calls that take most time, and their limit.
 std::string limit_of_calls(const std::vector<CallTime>& calls) {
   const auto total = [](const CallTime& one) { return one.time * static_cast<double>(one.times); };
   const auto most = std::ranges::max_element(calls, {}, total);

@@ -61,8 +61,8 @@ std::optional<double> money_of(const SweepPrice& price, const PointResult& resul
 /// Returns the figure of a row that is minimised; nullopt: the row has no such figure.
 using Measure = std::function<std::optional<double>(const SweepRow&)>;
 
-/// The error of the difference of two rows' figures. Figures follow from times: money and energy have their errors.
-/// Equal compute times have the same error, and rows with equal times have the same error in everything.
+/// Returns the error of the difference of two rows' figures. Figures follow from times: money and energy have their
+/// errors. Equal compute times have the same error, and rows with equal times have the same error in everything.
 double error_between(const Sweep& sweep, const SweepRow& one, double figure_of_one,
                      const SweepRow& other, double figure_of_other) {
   const PointResult& first = *one.result;

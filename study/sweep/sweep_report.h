@@ -42,6 +42,7 @@ struct SweepBest {
   std::optional<Sibling> sibling = {};
 };
 
+/// The clusters that suit one workload best.
 struct WorkloadReport {
   std::string name = {};               ///< name of the workload; empty: all workloads are one job
   std::vector<std::size_t> rows = {};  ///< finished rows, the fastest first
@@ -63,6 +64,7 @@ struct GivenFigure {
   bool is_assumed = true;
 };
 
+/// The results of a sweep.
 struct SweepReport {
   Sweep sweep;
   std::vector<SweepRow> rows = {};  ///< in the order of the grid

@@ -9,6 +9,7 @@
 /// Reads published measurements of collectives from two tables, systems.csv and measured.csv.
 namespace ringside::study {
 
+/// A system whose measurements were published.
 struct PublishedSystem {
   std::string name;
   std::string network;    ///< name as published: "EFA (SRD)"
@@ -30,6 +31,7 @@ struct PublishedRow {
   Seconds time;  ///< time of one operation
 };
 
+/// Both tables.
 struct Published {
   std::vector<PublishedSystem> systems;
   std::vector<PublishedRow> rows;

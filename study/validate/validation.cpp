@@ -26,7 +26,7 @@ bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-/// The value of --net for a description; empty: none.
+/// Returns the value of --net for a description; empty: none.
 std::string net_of(std::string_view network) {
   constexpr std::array<std::pair<std::string_view, const char*>, 7> kWords{
       {{"EFA", "efa"},
@@ -42,7 +42,7 @@ std::string net_of(std::string_view network) {
   return {};
 }
 
-/// The launch style of a tool's command: -g 8 and -t 8 are GPUs of one process.
+/// Returns the launch style of a tool's command: -g 8 and -t 8 are GPUs of one process.
 std::string launch_of(std::string_view tool) {
   if (has(tool, "CUDA graph")) return "graph";
   if (has(tool, "1 process")) return "threads";
@@ -78,7 +78,7 @@ struct Machine {
   std::vector<std::string> set = {};
 };
 
-/// The file that describes a row's hosts; empty: there is none.
+/// Returns the file that describes a row's hosts; empty: there is none.
 std::string path_of_machine(const PublishedRow& row, const std::string& folder) {
   const std::string per_node = fmt::format("{}@{}", row.system, row.ranks / row.nodes);
   for (const std::string& name : {per_node + "-" + slug_of(row.note), per_node, row.system}) {
@@ -116,7 +116,7 @@ std::optional<int> number_at(std::string_view& text) {
   return static_cast<int>(*number);
 }
 
-/// The known release nearest to a published version: "2.27.7 + tuner" is 2.27.7; nothing: no version is given.
+/// Returns the known release nearest to a published version: "2.27.7 + tuner" is 2.27.7; nothing: no version is given.
 std::optional<std::string> release_of(std::string_view version) {
   const std::size_t at = version.find("2.");
   if (at == std::string_view::npos) return {};
@@ -174,7 +174,7 @@ SimQuestion question_of(const ValidationQuestion& asked, const PublishedRow& row
   return question;
 }
 
-/// The fields that rows of one table have in common.
+/// Returns the fields that rows of one table have in common.
 auto call_of(const PublishedRow& row) {
   return std::tie(row.system, row.collective, row.ranks, row.nodes, row.algorithm, row.protocol,
                   row.channels, row.type, row.nccl, row.note);

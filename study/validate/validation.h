@@ -18,6 +18,7 @@ namespace ringside::study {
 /// Returns the name of a size class (see size_class_of()) for people.
 const char* name_of_size_class(std::size_t size_class);
 
+/// The measurements to compare with, and how to simulate them.
 struct ValidationQuestion {
   std::string published;  ///< folder, as read_published() takes it
   /// Folder with SYSTEM.yaml, SYSTEM@G.yaml for G ranks per node, SYSTEM@G-NOTE.yaml.
@@ -27,6 +28,7 @@ struct ValidationQuestion {
   std::string only = {};   ///< substring of the systems' names; empty: all
 };
 
+/// A published measurement next to its predictions.
 struct ScoredRow {
   const PublishedRow* measured = nullptr;  ///< points into Validation::published
   std::optional<Seconds> simulated;
@@ -54,12 +56,14 @@ struct ErrorSummary {
   double bias = 0;  ///< signed median; below 0: predictions are too fast
 };
 
+/// The errors over all rows of one system.
 struct SystemScore {
   std::string name;
   bool is_apart = false;  ///< a library other than NCCL: counts in no median over systems
   std::array<ErrorSummary, kSizeClasses> simulated, nccl;
 };
 
+/// All rows, and the errors over all systems.
 struct Validation {
   Published published;
   std::vector<ScoredRow> rows;

@@ -99,8 +99,8 @@ class Walk {
     return *std::ranges::max_element(all, {}, &Waited::there);
   }
 
-  /// In a simulation steps take no time of their own: one ends when the last thing that it needs is there. Where no such
-  /// end is known, chunks were longer on their way than they had been alone.
+  /// In a simulation steps take no time of their own: one ends when the last thing that it needs is there. Where no
+  /// such end is known, chunks were longer on their way than they had been alone.
   [[nodiscard]] const Waited* last_of(const std::vector<Waited>& all, std::int64_t end) const {
     constexpr std::int64_t kRounded = 2;  // ns: two times, each off by half of one, and their sum
     if (!knowledge_.chunk) return nullptr;
@@ -119,7 +119,7 @@ class Walk {
     return knowledge_.chunk ? knowledge_.chunk(sent, to) : ChunkTimes{};
   }
 
-  /// The last one that ended before this one began. Several strands may share the lane.
+  /// Returns the last one that ended before this one began. Several strands may share the lane.
   [[nodiscard]] Waited own(const Place& step) const {
     constexpr std::size_t kMostNeighbours =
         64;  // steps of other strands, between this one and the one before
@@ -135,7 +135,7 @@ class Walk {
     return found;
   }
 
-  /// The nth step before this one that sends to the same rank.
+  /// Returns the nth step before this one that sends to the same rank.
   [[nodiscard]] EventId earlier_send(const Place& step, int n) const {
     if (step.event.send_peer < 0) return kNoEvent;
     for (std::size_t i = step.at; i-- > 0;) {

@@ -255,7 +255,7 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
     if (has_roce(facts) && has_infiniband(facts))
       finding.cause += "; the list of devices mixes InfiniBand and RoCE ports";
     finding.fix = meaning.fix;
-    constexpr std::int64_t kRetriesExhausted = 12;
+    constexpr std::int64_t kRetriesExhausted = 12;  // IBV_WC_RETRY_EXC_ERR of infiniband/verbs.h
     if (status == kRetriesExhausted) name_small_mtu(facts, finding);
     if (is_link_local && has_roce(facts)) {
       Finding& gid =

@@ -21,7 +21,7 @@ std::string_view function_of(std::string_view line) {
   return line.substr(begin, line.find(':', begin) - begin);
 }
 
-/// The word after ` count ` and the like.
+/// Returns the word after ` count ` and the like.
 std::string_view value_of(std::string_view line, std::string_view key) {
   const std::size_t at = line.find(key);
   if (at == std::string_view::npos) return {};

@@ -442,7 +442,7 @@ void look_for_sockets_in_an_excerpt(const JobFacts& facts, Findings& findings) {
 void look_for_unused_nics(const JobFacts& facts, Findings& findings) {
   if (const Setting* filter = facts.setting("NCCL_IB_HCA");
       filter != nullptr && facts.nodes() > 1) {
-    constexpr int kBoard = 4;
+    constexpr int kBoard = 4;  // boards with this many GPUs come with several NICs
     const bool is_one =
         std::all_of(facts.hosts.begin(), facts.hosts.end(), [](const HostFacts& host) {
           const auto devices = host.devices.find("IB");

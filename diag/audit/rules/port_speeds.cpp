@@ -35,7 +35,7 @@ std::map<std::int32_t, std::map<std::string, Port>> ports_of_hosts(const JobFact
 /// Ports of one network come in fours and eights: an additional slower one belongs to another network, such as a
 /// cloud's front end.
 const Port* slow_port(const std::map<std::string, Port>& ports, std::int64_t& usual) {
-  constexpr std::size_t kFew = 4;
+  constexpr std::size_t kFew = 4;  // the smallest number of ports that can show an outlier
   if (ports.size() < kFew || ports.size() % kFew != 0) return nullptr;
   usual = 0;
   for (const auto& [name, port] : ports) usual = std::max(usual, port.mbps);

@@ -36,7 +36,7 @@ std::vector<std::uint32_t> processes_if_warned(const MessageLines& lines) {
   return processes;
 }
 
-/// The port of `[::]:29500`, `0.0.0.0:29500` or `port: 29500`; empty: unknown.
+/// Returns the port of `[::]:29500`, `0.0.0.0:29500` or `port: 29500`; empty: unknown.
 std::string port_in_use(const MessageLines& lines) {
   for (const KeptMessage& message : lines.kept) {
     for (const std::string_view key : {"]:", "0.0.0.0:", "port: "}) {
@@ -59,7 +59,7 @@ void find_spent_retries(const JobFacts& facts, Findings& findings) {
     if (last == nullptr || message.number("attempt") >= last->number("attempt")) last = &message;
   }
   const std::int64_t most = last == nullptr ? -1 : last->number("attempts");
-  constexpr std::int64_t kHalf = 2;
+  constexpr std::int64_t kHalf = 2;  // earlier attempts may fail while a peer starts
   if (most <= 0 || last->number("attempt") * kHalf < most) return;
   const std::string_view error = last->argument("error");
   const std::string address(
@@ -412,7 +412,7 @@ void look_for_slow_starts(const JobFacts& facts, Findings& findings) {
       bootstrap = member.bootstrap_s;
     }
   }
-  constexpr float kTooSlow_s = 120;
+  constexpr float kTooSlow_s = 120;  // slow_inits begins at 30 s
   Finding& finding = findings.add(
       "slow_init", longest >= kTooSlow_s ? Severity::Warning : Severity::Info,
       fmt::format("a communicator took {:.0f} s to start, {:.0f} s of them in the bootstrap",

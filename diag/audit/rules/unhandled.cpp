@@ -87,7 +87,7 @@ void say_if_plugin_fails(std::string_view reason, Finding& finding) {
             "NCCL_DEBUG=INFO shows the lines before it";
 }
 
-/// A warning without NCCL's prefix, as the library worded it.
+/// Returns a warning without NCCL's prefix, as the library worded it.
 std::string text_of_warning(std::string_view line) {
   constexpr std::string_view kLevel = "CCL WARN ";
   const std::size_t at = line.find(kLevel);

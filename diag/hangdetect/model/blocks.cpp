@@ -7,7 +7,7 @@
 namespace ringside::hang {
 namespace {
 
-/// The peer of a send or receive: the recorded one, else the other member of a group of two.
+/// Returns the peer of a send or receive: the recorded one, else the other member of a group of two.
 int peer_of(const Job& job, int rank, int group, const Call& call) {
   const Group& members = job.group(group);
   const Signature& signature = job.signature(call);
@@ -209,7 +209,8 @@ std::vector<Half> halves_at(const Job& job, int rank, const Block& block) {
 }
 
 /// Returns the peer's half of a transfer if both sides number their transfers alike, as in a ring of sends. Recorders
-/// that have lost the beginning show no more than that.
+/// that have lost the beginning show no more than that. Both sides count as alike if no ended transfer contradicts it
+/// and kAlike of them agree: one or two may agree by chance.
 /// returns  null if the numbers differ, or the half was not made
 const Call* other_half_by_number(const Job& job, int rank, const Half& half) {
   constexpr int kAlike = 3;
@@ -246,7 +247,7 @@ bool has_ended(const Job& job, int rank, const Half& half) {
   return other != nullptr && !other->is_pending();
 }
 
-/// A receive matches a send with the same tag.
+/// Returns whether two halves have the same tag, as a receive needs. An unknown tag fits every other one.
 bool do_tags_fit(const Job& job, int rank, const Half& half, const Half& other) {
   const auto tag_of = [&](int whose, const Half& one) {
     return job.signature(job.rank(whose).dump->calls[one.call]).tag;
@@ -256,8 +257,8 @@ bool do_tags_fit(const Job& job, int rank, const Half& half, const Half& other) 
   return mine < 0 || theirs < 0 || mine == theirs;
 }
 
-/// The other half arrives only if the peer is blocked in it. Transfers of a rank run in order: one that is enqueued
-/// after another call does not run before that call.
+/// Returns whether the peer is blocked in the other half of a transfer. Otherwise that half does not arrive, because
+/// transfers of a rank run in order: one that is enqueued after another call does not run before that call.
 bool is_met(const Job& job, const WaitState& wait_state, int rank, const Half& half) {
   const auto& theirs = wait_state.blocks[static_cast<std::size_t>(half.peer)];
   if (!theirs || !theirs->is_p2p || theirs->group != half.group) return false;
@@ -285,6 +286,7 @@ WaitState wait_state_of(const Job& job) {
   wait_state.waits.resize(world);
   wait_state.may_wait.resize(world);
   std::map<std::pair<int, std::uint32_t>, std::vector<int>> at;
+  // The call in which each rank is blocked; after an error, also the likely ones.
   bool is_after_error = false;
   for (int r = 0; r < job.world(); ++r) {
     wait_state.blocks.push_back(block_of(job, r));
@@ -295,6 +297,8 @@ WaitState wait_state_of(const Job& job) {
     if (!block && is_after_error) block = block_with_unseen(job, r);
     if (block && !block->is_p2p) at[{block->group, block->sequence}].push_back(r);
   }
+  // Collectives: a blocked rank waits for the members that are absent, or held in another call. Members without a dump
+  // may have made the call; they count only if nothing else explains the wait.
   for (auto& [key, waiting] : at) {
     Front front = front_at(job, key.first, key.second);
     front.waiting = std::move(waiting);
@@ -313,6 +317,7 @@ WaitState wait_state_of(const Job& job) {
     }
     wait_state.fronts.push_back(std::move(front));
   }
+  // Transfers: a blocked rank waits for the peers that are not blocked in the other half.
   for (int r = 0; r < job.world(); ++r) {
     auto& block = wait_state.blocks[static_cast<std::size_t>(r)];
     if (!block || !block->is_p2p) continue;

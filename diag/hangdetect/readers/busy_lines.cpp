@@ -8,7 +8,7 @@ namespace ringside::hang {
 
 namespace {
 
-/// The end of a line: of a progress bar, which is drawn again and again, the last state counts.
+/// Returns the end of a line: of a progress bar, which is drawn again and again, the last state counts.
 std::string end_of(std::string_view line) {
   return std::string(line.substr(line.size() - std::min(line.size(), Statements::kShown)));
 }

@@ -10,7 +10,7 @@ namespace ringside::hang {
 
 void CommStarts::take(const logs::Record& record, const std::string& host) {
   constexpr std::size_t kMost = 4'096;  // communicators: of foreign text
-  constexpr int kWidest = 1 << 16;
+  constexpr int kWidest = 1 << 16;      // ranks: each takes an entry of a set
   const auto& comm = record.as<logs::CommEvent>();
   if (comm.comm_id == 0 || comm.nranks > kWidest || comm.rank >= comm.nranks) return;
   if (starts_.size() >= kMost && starts_.count(comm.comm_id) == 0) return;

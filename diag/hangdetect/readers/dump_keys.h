@@ -60,6 +60,7 @@ namespace ringside::hang {
   KEY(SlotSize, "slot_size")                         \
   KEY(Index, "index")
 
+/// A key of a dump's dictionaries. None: another key.
 enum class Key : std::uint8_t {
   None,
 #define RINGSIDE_NAME(name, text) name,

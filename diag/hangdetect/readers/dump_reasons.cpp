@@ -11,8 +11,8 @@
 namespace ringside::hang {
 namespace {
 
-/// The failure that `rank 1 lost rank 2 on channel 0: ...` or `rank 1 cannot reach rank 2 on channel 0: ...` states,
-/// unless it is a time-out: the connection broke, could not be made, or carried an unexpected message.
+/// Returns the failure that `rank 1 lost rank 2 on channel 0: ...` or `rank 1 cannot reach rank 2 on channel 0: ...`
+/// states, unless it is a time-out: the connection broke, could not be made, or carried an unexpected message.
 std::optional<LogStatement::What> lost_how(std::string_view reason) {
   const auto says = [&](std::string_view words) {
     return reason.find(words) != std::string_view::npos;

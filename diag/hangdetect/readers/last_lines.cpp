@@ -38,7 +38,7 @@ Masked masked(std::string_view text) {
   return out;
 }
 
-/// The word before the n-th number: `src` of `broadcast(src=#)`.
+/// Returns the word before the n-th number: `src` of `broadcast(src=#)`.
 std::string field_of(const std::string& words, std::size_t number) {
   std::size_t at = 0;
   for (std::size_t i = 0;; ++i) {
@@ -59,7 +59,7 @@ bool are_few(std::size_t some, std::size_t all) {
   return some * 4 <= all || (some == 1 && all >= 3);
 }
 
-/// The few whose value differs from that of most.
+/// Returns the few whose value differs from that of most.
 template <typename Value>
 OddLine split(const std::map<Value, std::vector<int>>& sides, std::size_t all) {
   if (sides.size() < 2) return {};
@@ -110,7 +110,7 @@ RankedLine read_ranked_line(std::string_view line) {
 }
 
 OddLine odd_line_out(const std::map<int, LastLine>& lines) {
-  constexpr std::size_t kFewest = 3;
+  constexpr std::size_t kFewest = 3;  // of two ranks, either may be the odd one
   if (lines.size() < kFewest) return {};
   std::map<int, Masked> by_rank;
   std::map<std::string, std::vector<int>> words;

@@ -12,7 +12,7 @@ namespace ringside::hang {
 
 namespace {
 
-/// Whether the text has "store" by itself: PyTorch's key-value store, and no "restored checkpoint".
+/// Returns whether the text has "store" by itself: PyTorch's key-value store, and no "restored checkpoint".
 bool names_a_store(std::string_view text) {
   constexpr std::string_view kStore = "store";
   const auto is_letter = [&](std::size_t at) {

@@ -47,6 +47,17 @@ using logs::RecordKind;
 constexpr std::size_t kShown = Statements::kShown;
 constexpr std::string_view kIsStopped = "is stopped by a signal (SIGSTOP) or a debugger";
 
+// The codes of LogStatement::What::Stopped: process states as ps(1) prints them.
+constexpr std::int64_t kStateStopped = 'T', kStateEnded = 'Z';
+
+/// Fills LogFacts from the records of a job's logs.
+///
+/// A record is taken by the readers of its kind: `rows_` turns lines into facts by the catalogue, `words_` reads the
+/// program's own lines, `dumps_` the watchdog's, `calls_` NCCL's COLL lines, `starts_` the life of communicators,
+/// `ras_` ncclras. Each collects what needs several lines; finish() asks them for it. `said_` collects the statements.
+///
+/// Ordering   know() first, then the records in the order of their logs, then finish() once
+/// Ownership  facts and names outlive it
 class Sink : public logs::RecordSink {
  public:
   explicit Sink(LogFacts& facts, Names& names)
@@ -75,16 +86,22 @@ class Sink : public logs::RecordSink {
     calls_of_ = known.calls_of;
   }
 
-  /// Places become files and lines only once everything is read.
+  /// Completes the facts after the last record. The order matters: first the statements that end with the logs, then
+  /// which process is which rank, then the number of ranks, then what needs both.
+  /// where  turns places into files and lines, which it knows only once everything is read
   void finish(const WhereFunction& where, const LogGroups& groups) {
+    // Statements on whole logs. ncclras also names the ranks of processes.
     words_.finish();
     words_.busy().finish(where);
     starts_.state(said_);
     state_ras();
+    // Ranks. settle() gives facts about a process its rank, and returns the ranks that other facts add.
     for (const auto& [process, rank] : rank_of_process_)
       ranks_.know(process.first, process.second, rank);
     ranks_ = facts::settle(facts_.facts, where, std::move(ranks_));
     compare_engine_waits();
+    // The number of ranks: what lines state, and at least every rank that a line names. Horovod's list of stalled ranks
+    // names a culprit only if it does not list all ranks.
     world_.know(dumps_.waits().world());
     said_.know_world(world_.ranks());
     for (const facts::Member& member : facts_.facts.members) {
@@ -102,10 +119,12 @@ class Sink : public logs::RecordSink {
     }
     for (ProcessStack& stack : facts_.stacks) name_stack(stack);
     name_processes();
+    // Dumps. Calls that a program prints are used only without NCCL's COLL lines, which are exact.
     facts_.lines_as_dumps = calls_.finish(facts_.world, where, groups);
     facts_.dumps = dumps_.finish(where, groups);
     facts_.timeouts = dumps_.waits().timeouts();
     if (facts_.lines_as_dumps.empty()) {
+      // Some line of the text claims a hang, so that a last call without an end is one.
       const bool is_claimed = facts_.run.claims > 0 || facts_.run.waits > 0 || facts_.timeouts > 0;
       facts_.stated_calls = words_.calls().finish(names_, where, is_claimed, facts_.known_world);
       facts_.run.have_calls_ended = words_.calls().have_all_ended();
@@ -116,13 +135,13 @@ class Sink : public logs::RecordSink {
   }
 
  private:
-  /// A rank that a fact names belongs to the job.
+  /// Raises the number of ranks, since a rank that a fact names belongs to the job.
   void count_rank(int rank) {
-    constexpr int kMost = 1 << 20;
-    if (rank < kMost) facts_.world = std::max(facts_.world, rank + 1);
+    if (rank < kMostRanks) facts_.world = std::max(facts_.world, rank + 1);
   }
 
-  /// The global rank that wrote the line; -1 if unknown.
+  /// Returns the global rank that wrote the line; -1 if unknown. The best source is the line's own prefix, then lines
+  /// about communicators of its process, then the caller, then the text.
   int rank_of(const Record& record, const logs::Speaker& speaker) {
     const logs::TorchPrefix prefix = logs::torch_prefix(record);
     if (prefix.global_rank >= 0) return prefix.global_rank;
@@ -193,7 +212,7 @@ class Sink : public logs::RecordSink {
       case MessageId::DumpSignal:
         words_.busy().take_timeout(record);
         dumps_.take(record, rank);
-        facts_.timeouts = dumps_.waits().timeouts();  // time-outs logged so far
+        facts_.timeouts = dumps_.waits().timeouts();  // so far: said_ reads it
         break;
       case MessageId::GroupClosed:
         words_.busy().take_end(record, rank);
@@ -280,7 +299,7 @@ class Sink : public logs::RecordSink {
     }
   }
 
-  /// A process as attach found it on its host: where the rank runs, and whether it is stopped or has ended.
+  /// Takes the line that `attach` writes for each process: where the rank runs, and whether it is stopped or has ended.
   void take_attached(const Record& record) {
     const auto rank = static_cast<int>(logs::message_number(record, "rank"));
     if (rank < 0 || rank >= kMostRanks) return;
@@ -288,28 +307,30 @@ class Sink : public logs::RecordSink {
         std::clamp<std::int64_t>(logs::message_number(record, "nranks"), 0, kMostRanks)));
     const std::string host(logs::message_argument(record, "host"));
     if (logs::is_message(record, MessageId::AttachNoProcess)) {
-      said_.state(record, What::Stopped, {rank}, 'Z',
+      said_.state(record, What::Stopped, {rank}, kStateEnded,
                   std::string(logs::message_argument(record, "why")));
       return;
     }
     const std::int64_t pid = logs::message_number(record, "pid");
     if (pid >= 0) rank_of_process_[{host, pid}] = rank;
+    // source  proc(5), /proc/PID/stat: T and t stopped, Z and X ended
     const std::string_view state = logs::message_argument(record, "state");
     if (state.starts_with('T') || state.starts_with('t'))
-      said_.state(record, What::Stopped, {rank}, 'T', std::string(kIsStopped));
+      said_.state(record, What::Stopped, {rank}, kStateStopped, std::string(kIsStopped));
     if (state.starts_with('Z') || state.starts_with('X'))
-      said_.state(record, What::Stopped, {rank}, 'Z', "its process has ended (defunct)");
+      said_.state(record, What::Stopped, {rank}, kStateEnded, "its process has ended (defunct)");
   }
 
-  /// A failure that audit judges: a warning that reports it.
+  /// Takes a warning of a failure that audit judges (weight F in the catalogue).
   void take_failure(const Record& record) {
     const logs::MessageFacts known = logs::facts_of(record.as<logs::Message>().id);
-    if (logs::is_message(record, MessageId::RemoteClosed)) return;  // another process ended: whose?
+    if (logs::is_message(record, MessageId::RemoteClosed))
+      return;  // does not name the process that ended
     if (record.level == logs::Level::Warn && known.weight == 'F')
       said_.state(record, What::Failure, {}, 0, std::string(known.meaning));
   }
 
-  /// Gloo's connection to a peer ended. The source line of a traceback before it can name the peer.
+  /// Takes the end of Gloo's connection to a peer. The source line in a traceback before it can name the peer.
   void take_lost_peer(const Record& record, int rank) {
     if (rank < 0) rank = spawned_;
     said_.note(rank).has_failed = true;
@@ -318,7 +339,7 @@ class Sink : public logs::RecordSink {
                 words_.peer(), words_.peer() >= 0 ? "the call names its peer" : "");
   }
 
-  /// `remote=[n01]:29500`: the store's host.
+  /// Takes a lost connection to the store, with the store's host: `remote=[n01]:29500`.
   void take_store(const Record& record, int rank) {
     if (rank < 0) rank = logs::torch_prefix(record).group_rank;
     said_.state(record, What::StoreLost, rank >= 0 ? std::vector<int>{rank} : std::vector<int>{}, 0,
@@ -373,8 +394,8 @@ class Sink : public logs::RecordSink {
     }
   }
 
-  /// Where one rank of ringside's own engine gives up, every rank that still runs logs the same: the culprits are the
-  /// ranks that did not log it. Where all logged it, the ranks with the fewest calls came too late.
+  /// Finds the culprits when ringside's own engine gave up. Every rank that still runs then logs its wait, so the
+  /// culprits are the known ranks that did not. If all ranks logged it, the culprits are those with the fewest calls.
   void compare_engine_waits() {
     if (engine_waits_.empty()) return;
     std::set<int> silent;
@@ -388,6 +409,7 @@ class Sink : public logs::RecordSink {
       const std::vector<int> behind = calls_of_.empty() ? calls_.behind() : fewest_calls(calls_of_);
       silent.insert(behind.begin(), behind.end());
     }
+    // More than that: logs are probably missing, which is not evidence against their ranks.
     if (silent.empty() || silent.size() > engine_waits_.size() / 2 + 1) return;
     const auto& [place, text] = engine_waits_.begin()->second;
     Record said;
@@ -396,7 +418,7 @@ class Sink : public logs::RecordSink {
     said_.state(said, What::EngineSilent, {silent.begin(), silent.end()});
   }
 
-  /// Phrases that occur in lines of several kinds.
+  /// Takes a line by phrases that occur in several kinds of lines.
   void take_text(const Record& record, const logs::Speaker& speaker) {
     const std::string_view line = record.line;
     if (reports_timeout(line)) ++facts_.run.waits;
@@ -427,19 +449,20 @@ class Sink : public logs::RecordSink {
   ProgramLines words_;
   LogDumps dumps_;
   CollLines calls_;
-  std::map<std::pair<std::string, int>, int> rank_of_process_;
+  std::map<std::pair<std::string, int>, int> rank_of_process_;  ///< by host and pid
+  std::map<std::pair<std::string, int>, int>
+      size_of_process_;  ///< of the communicator that gave the rank
   std::map<int, std::pair<logs::Place, std::string>> engine_waits_;  ///< by rank: its line
-  std::map<std::pair<std::string, int>, int> size_of_process_;
   std::map<int, std::uint64_t> calls_of_;  ///< by rank, as the caller has counted
   CommStarts starts_;
   RasText ras_;
   int spawned_ = -1;  ///< the process of torch.multiprocessing.spawn whose traceback is read
 };
 
-/// A paste is small; a cluster's log is read as it is, and fast.
+// Restoring a paste is slow, and a cluster's logs do not need it. So only small files are checked for being pastes, and
+// only while all pastes together are small: a folder with more text is a cluster's.
 constexpr std::uint64_t kLargestPaste = 512U << 10U;
-constexpr std::uint64_t kMostOfPastes =
-    4U << 20U;  ///< all together: a folder of many logs is a cluster's
+constexpr std::uint64_t kMostOfPastes = 4U << 20U;
 
 }  // namespace
 
@@ -475,7 +498,7 @@ LogFacts read_log_facts(const std::vector<InputFile>& files, Names& names,
   LogFacts facts;
   Sink sink(facts, names);
   PasteReader pastes(sink, facts);
-  std::vector<std::string> paths;  // of files that are read as they are
+  std::vector<std::string> paths;  // files that are not pastes
   std::uint64_t bytes = 0;
   for (const InputFile& file : files) {
     if (file.kind != FileKind::Log) continue;

@@ -209,7 +209,7 @@ void ProgramLines::finish_clocks() {
     gpus.insert(row.gpu);
     clocks.push_back(row.mhz);
   }
-  constexpr std::size_t kFewest = 3;
+  constexpr std::size_t kFewest = 3;  // of two GPUs, either may be the unusual one
   if (clocks.size() < kFewest || gpus.size() != clocks.size()) return;
   std::sort(clocks.begin(), clocks.end());
   const int usual = clocks[clocks.size() / 2];

@@ -88,7 +88,7 @@ bool names_work(std::string_view name) {
       kWords, [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
 }
 
-/// The last number of a part of a line, with the text before it, and its unit after it or in its name.
+/// Returns the last number of a part of a line, with the text before it, and its unit after it or in its name.
 NamedTime named_time(std::string_view part) {
   NamedTime out;
   constexpr std::string_view kOfNumber = "0123456789.";
@@ -204,8 +204,8 @@ bool is_own_work(std::string_view name) {
 
 std::vector<int> slow_ranks(const std::vector<RankTimer>& timers) {
   constexpr double kMuchSlower = 1.5;
-  constexpr std::size_t kFewestRanks = 3;
-  constexpr double kMatters = 0.1;  // of the longest: the others are noise
+  constexpr std::size_t kFewestRanks = 3;  // of two ranks, either may be the unusual one
+  constexpr double kMatters = 0.1;         // of the longest: the others are noise
   std::set<std::vector<int>> found;
   double longest = 0;
   for (const RankTimer& timer : timers) {

@@ -243,7 +243,7 @@ class Placer {
     dump.calls.push_back(call);
   }
 
-  /// The signature of a call of which only the kind is known.
+  /// Returns the signature of a call of which only the kind is known.
   std::uint32_t signature_of(Op op) {
     return names_.add_signature(mix(hash_text("counted by ras"), static_cast<std::uint64_t>(op)),
                                 [op] {
@@ -261,7 +261,7 @@ class Placer {
   std::map<int, const RankDump*> by_rank_;
 };
 
-/// The text with a comma before each `"status"` that follows a number.
+/// Returns the text with a comma before each `"status"` that follows a number.
 /// source  NCCL 2.28.7 to 2.28.9, src/ras/client_support.cc: missing_ranks lack the comma after "nvml_dev"
 std::string with_commas(std::string_view text) {
   constexpr std::string_view kKey = "\"status\"";

@@ -49,6 +49,7 @@ struct RasMember {
   }
 };
 
+/// A communicator of a report.
 struct RasCommunicator {
   std::uint64_t hash = 0;
   int size = 0;

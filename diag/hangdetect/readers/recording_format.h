@@ -7,6 +7,7 @@
 /// The formats in which other tools record calls.
 namespace ringside::recordings {
 
+/// The formats of recordings that are read.
 enum class Format : std::uint8_t {
   Inspector,  ///< JSON lines of NCCL's Inspector plugin
   Clog,       ///< torchcomms' call log, version 1

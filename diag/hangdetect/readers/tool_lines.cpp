@@ -16,7 +16,7 @@ namespace {
 
 using logs::is_digit;
 
-/// The number after `key`, or after it and one more character.  returns  -1: there is none
+/// Returns the number after `key`, or after it and one more character.  returns  -1: there is none
 std::int64_t number_behind(std::string_view text, std::string_view key) {
   const std::size_t at = text.find(key);
   if (at == std::string_view::npos) return -1;

@@ -20,8 +20,8 @@
 namespace ringside::hang {
 namespace {
 
-constexpr std::size_t kMostCalls = 4096;  ///< newest ones of a rank
-constexpr std::int64_t kLongWait = 1'000'000'000;
+constexpr std::size_t kMostCalls = 4096;           ///< newest ones of a rank
+constexpr std::int64_t kLongWait = 1'000'000'000;  ///< ns; a shorter wait is usual between ranks
 
 struct TracedCall {
   std::int64_t begin_ns = std::numeric_limits<std::int64_t>::max();

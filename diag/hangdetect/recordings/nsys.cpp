@@ -21,7 +21,7 @@ using nlohmann::json;
 
 constexpr int kMostSteps = 2'000;  ///< progress calls of 10^6 instructions each: some minutes
 
-/// A result of SQLite as an Error.
+/// Returns a result of SQLite as an Error.
 Error corrupt(const std::string& why) {
   return {ErrorCode::Corrupt, fmt::format("the database cannot be read: {}", why),
           "export the report anew: nsys export --type sqlite REPORT.nsys-rep"};
@@ -317,7 +317,7 @@ class Export {
     return start_ns_ + std::clamp<std::int64_t>(time, 0, 1'000'000'000'000'000'000);
   }
 
-  /// A text that a column holds itself, or by its number in StringIds.
+  /// Returns a text that a column holds itself, or by its number in StringIds.
   static std::string text_column(const std::set<std::string>& columns, const std::string& text,
                                  const std::string& id) {
     const std::string by_id = fmt::format("(SELECT value FROM StringIds WHERE id = {})", id);

@@ -67,7 +67,7 @@ void number_calls(Recording& recording) {
   }
 }
 
-/// Whether the calls of the one group are those of every other recording's group, as far as both go.
+/// Returns whether the calls of the one group are those of every other recording's group, as far as both go.
 bool is_same_beginning(const Recording& a, const Recording& b) {
   const std::size_t both = std::min(a.calls.size(), b.calls.size());
   for (std::size_t i = 0; i < both; ++i) {
@@ -230,6 +230,7 @@ std::int64_t offset_of(std::vector<std::int64_t> differences, bool is_one_clock)
   if (!is_one_clock) return offset;
   for (std::int64_t& difference : differences) difference = std::abs(difference - offset);
   std::ranges::nth_element(differences, middle);
+  // On one clock, a difference within the noise (four times its median, at least 100 us) is no offset.
   constexpr std::int64_t kLeast = 100'000;
   return std::abs(offset) <= std::max(kLeast, 4 * *middle) ? 0 : offset;
 }

@@ -17,6 +17,7 @@
 /// scenarios are made from it.
 namespace ringside::recordings {
 
+/// A process group or communicator of a recording.
 struct Group {
   std::string name, description;
   int size = 0;              ///< 0: unknown
@@ -89,6 +90,7 @@ Result<std::vector<Recording>> parse(Format format, std::string_view bytes,
 /// errors  as parse(); those of reading
 Result<std::vector<Recording>> load(Format format, const std::string& path);
 
+/// The recordings of a job, and the files that do not count.
 struct Loaded {
   std::vector<Recording> recordings;  ///< by rank, one for each
   std::vector<hang::BadFile>
@@ -102,8 +104,8 @@ Loaded load(const std::vector<hang::InputFile>& files);
 /// Gives recordings their ranks, and calls their numbers, as load() does.
 void complete(Loaded& loaded);
 
-/// Moves recordings of other clocks than the first one's onto it: a collective that needs every rank ends on all ranks at
-/// nearly the same time. Clocks that differ by less than the ends do are kept.
+/// Moves recordings of other clocks than the first one's onto it: a collective that needs every rank ends on all ranks
+/// at nearly the same time. Clocks that differ by less than the ends do are kept.
 /// returns  ranks that were moved, with the time in ns that was added to theirs
 std::vector<std::pair<int, std::int64_t>> align_clocks(std::vector<Recording>& recordings);
 

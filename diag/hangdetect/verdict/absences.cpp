@@ -61,7 +61,8 @@ Lateness lateness_of(const Job& job, const Front& front, int head) {
   for (std::size_t i = calls.size() > 200 ? calls.size() - 200 : 1; i < calls.size(); ++i) {
     pauses.push_back(calls[i].created_ns - calls[i - 1].created_ns);
   }
-  constexpr std::size_t kEnough = 8;
+  constexpr std::size_t kEnough =
+      8;  // pauses, so that their 90th percentile is not just the largest
   late.is_pace_known = pauses.size() >= kEnough;
   if (!pauses.empty()) {
     const auto high = pauses.begin() + static_cast<std::ptrdiff_t>(pauses.size() * 9 / 10);
@@ -333,7 +334,7 @@ bool are_most_idle(const Scene& scene) {
 /// Returns whether a waiting rank's dump was written within seconds of its call: a rank that is one call behind may be
 /// on its way.
 bool were_written_at_once(const Job& job, const Front& front) {
-  constexpr std::int64_t kSoon = 10'000'000'000;
+  constexpr std::int64_t kSoon = 10'000'000'000;  // ns
   return std::ranges::any_of(front.waiting, [&](int rank) {
     const Call* call = job.find(rank, front.group, front.sequence);
     const std::int64_t written = job.rank(rank).dump->written_ns;

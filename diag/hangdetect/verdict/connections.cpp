@@ -32,7 +32,7 @@ std::string first_call(const Scene& scene) {
   return {};
 }
 
-/// The rank at which all connections to several others begin or end: its host, rather than one path.
+/// Returns the rank at which all connections to several others begin or end: its host, rather than one path.
 std::vector<int> common_end(const std::vector<ConnectionProgress>& stalled) {
   std::set<int> senders, receivers;
   for (const ConnectionProgress& one : stalled) {
@@ -117,7 +117,8 @@ void add_connections(const Scene& scene, Explanations& out) {
   // If several ranks wait for no data, each of them may have done its part.
   const std::vector<int> idle = unblocked_in_call(scene);
   if (idle.size() != 1) return;
-  // A rank that waits for another one by its calls (a receive whose sender has gone on) is blocked, whatever it has got.
+  // A rank that waits for another one by its calls (a receive whose sender has gone on) is blocked, whatever it has
+  // got.
   if (!scene.wait_state.waits[static_cast<std::size_t>(idle.front())].empty()) return;
   one.kind = Kind::DeadRank;
   one.culprits = idle;

@@ -12,8 +12,8 @@ namespace {
 /// Returns the probability of the least usual of the rank's newest calls, starting shortly before the call in which it
 /// is blocked.
 std::optional<double> least_usual(const Scene& scene, int rank, std::size_t block) {
-  constexpr std::size_t kBefore = 32;
-  constexpr std::size_t kBehind = 4;
+  constexpr std::size_t kBefore = 32;  // calls before the blocked one
+  constexpr std::size_t kBehind = 4;   // calls from the blocked one on
   const RankView& view = scene.job.rank(rank);
   // At the beginning of a history there are too few earlier calls to predict the next one.
   constexpr std::size_t kBegins = 8;

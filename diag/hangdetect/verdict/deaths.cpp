@@ -21,6 +21,7 @@ bool is_memory(DeathCause cause) {
 /// Returns whether the end follows from an earlier one: the watchdog's own abort, or a signal that a launcher sends to
 /// the other processes.
 bool is_victim(const Died& one) {
+  // source  signal(7), x86 and ARM
   constexpr std::int64_t kHangup = 1, kInterrupt = 2, kAbort = 6, kTerminate = 15;
   return one.is_consequence ||
          (one.cause == DeathCause::Signal && (one.code == kHangup || one.code == kInterrupt ||
@@ -70,7 +71,7 @@ void describe(const Died& first, Explanation& out) {
   }
 }
 
-constexpr std::int64_t kKilled = 9;
+constexpr std::int64_t kKilled = 9;  ///< SIGKILL, which the kernel's OOM killer sends
 
 /// A process that was killed while the kernel or the container ran out of memory was killed for that reason.
 void add_memory(const Scene& scene, const Died& first, Explanation& out) {

@@ -8,7 +8,7 @@
 /// `SequenceNumber=12 OpType=ALLREDUCE TensorShape=[7] TensorDtypes=Float`.
 namespace ringside::hang {
 
-/// Returns the number of dimensions of a shape: 2 for `[1024, 256]`.
+/// Returns the number of dimensions of a shape: 2 for `[1024, 256]`, 0 for `[]` or a text without digits.
 int dimensions_of(std::string_view shape);
 
 /// Returns the value after `key`, such as `OpType=`; empty if the fingerprint lacks the key.

@@ -9,9 +9,10 @@
 namespace ringside::hang {
 namespace {
 
+/// Numbers of preceding calls by which the next one is predicted, in the order in which they are tried.
 constexpr std::array<std::size_t, 5> kLengths = {8, 5, 3, 2, 1};
-constexpr std::size_t kTeachers = 64;
-constexpr std::size_t kTaught = 400;  ///< newest calls of each rank that are used
+constexpr std::size_t kTeachers = 64;  ///< ranks that are used; parallel ranks make the same calls
+constexpr std::size_t kTaught = 400;   ///< newest calls of each rank that are used
 
 /// Returns a hash of the last `length` roles.
 std::uint64_t context(const std::vector<std::uint64_t>& roles, std::size_t end,

@@ -159,7 +159,7 @@ std::string stack_text(const Explanation& one) {
   return "The processes wait at several places, and no single one differs from the rest.";
 }
 
-/// What is known of the process of a rank that is missing from a call.
+/// Returns what is known of the process of a rank that is missing from a call.
 std::string process_note(const Explanation& one) {
   if (one.has(F::AlsoStopped))
     return fmt::format(" {} stopped by a signal (SIGSTOP) or a debugger.",

@@ -17,9 +17,11 @@ struct MemoryRange {
 struct CallRanges {
   std::vector<MemoryRange> reads, writes;
 };
+
+/// Returns the memory that this rank's part of a call reads and writes.
 CallRanges ranges_of(const CollectiveCall& call, Rank me, int nranks);
 
-/// Returns whether one of the two has to be done before the other begins: it writes what the other reads or writes.
+/// Returns whether one of two calls must end before the other begins, because it writes what the other reads or writes.
 bool depend(const CallRanges& a, const CallRanges& b);
 
 }  // namespace ringside

@@ -63,6 +63,7 @@ struct DeviceControl {
   std::uint32_t abort = 0;
 };
 
+/// How a warp's waits ended.
 enum class DeviceOutcome : std::uint32_t { Fine = 0, Aborted = 1, TimedOut = 2 };
 
 /// How a warp ended, and what it waited for. Each warp has one. Only the first failure is stored: several launches of

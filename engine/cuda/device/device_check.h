@@ -23,7 +23,7 @@ RINGSIDE_HD inline std::size_t class_of_place(std::int64_t place, std::uint64_t 
       ((static_cast<std::uint64_t>(place) + seed) * 0x9E3779B97F4A7C15ULL) >> 61);
 }
 
-/// Returns whether element `i` of the buffer is what it is to be.
+/// Returns whether element `i` of the buffer has the expected value.
 RINGSIDE_HD inline bool is_as_expected(const PlaceTable& expected, const std::byte* buffer,
                                        std::int64_t i) {
   const std::byte* const value =

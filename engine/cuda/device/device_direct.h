@@ -12,7 +12,7 @@ namespace ringside {
 /// Sent by a receiver at the start of each call in which messages may be stored into its output: the exclusive right
 /// to write there from now on, and the address.
 struct DeviceCredit {
-  std::uint64_t calls = 0;      ///< stored with release, behind the rest
+  std::uint64_t calls = 0;      ///< stored last, with release
   std::byte* output = nullptr;  ///< address at the receiver
   std::int64_t window = 0;      ///< DeviceLaunch::windows
 };

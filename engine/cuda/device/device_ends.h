@@ -106,7 +106,8 @@ class DeviceEnds {
     return waits_on < 0;
   }
 
-  /// Notes why this warp has given up, unless one before it has said why it did, and has all others give up.
+  /// Stores why this warp has given up, unless its report already holds a failure. After a timeout, makes all other
+  /// warps give up.
   /// waits_for  DeviceReport::waits_for_room
   RINGSIDE_HD_CALL void report(DeviceOutcome outcome, int end, std::uint32_t waits_for) {
     DeviceReport& mine = block_.reports[machine_.warp_of_block()];
@@ -148,7 +149,7 @@ class DeviceEnds {
     });
   }
 
-  /// Every warp: on to the next message.
+  /// Counts one message on each of these ends. Every warp calls it for itself.
   RINGSIDE_HD void advance(std::uint64_t from, std::uint64_t to) {
     machine_.sync_warp();  // a lane may still read its step
     machine_.each_lane([&](int lane) {

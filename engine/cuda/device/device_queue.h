@@ -9,27 +9,32 @@
 
 namespace ringside {
 
-/// Launches on their way to a GPU, and through it. A caller that does not ask never waits.
+/// Runs launches on a GPU. begin() returns while the launch runs; only wait() waits for its end.
 ///
-/// Ordering   one after the other, as begun
-/// Threads    one at a time begins; any may wait
+/// Ordering   a launch starts after the preceding one has ended, on whichever streams both are. Between a launch that
+///            is captured into a graph and one that is not, the user defines the order
+/// Threads    begin(): one thread at a time. wait() and is_capturing(): any thread, at any time
 class DeviceQueue {
  public:
-  /// Launches that were begun, counted from 1.
+  /// The number of a launch in the order of begin(), from 1. Captured launches are not counted.
   using Ticket = std::uint64_t;
   static constexpr Ticket kCaptured = 0;
 
   virtual ~DeviceQueue() = default;
 
-  /// Begins a launch. Where a stream is given, behind all that this holds now, and before all that is put there later.
-  /// returns  kCaptured: the stream is being captured, and the launch is part of its graph: it begins whenever that does,
-  ///          and there is nothing to wait for
-  /// errors   InvalidArgument: more threads than a block has.  System: not all blocks are resident
+  /// Begins a launch.
+  /// stream   the launch runs after the work that this stream already holds, and before work that is enqueued later;
+  ///          nullopt: the launch runs on the queue's own stream
+  /// returns  the ticket for wait(). kCaptured: the stream is being captured, so the launch became a node of its graph.
+  ///          It runs whenever the graph runs, and wait() does not cover it
+  /// errors   InvalidArgument: more threads than a block can have.  System: not all blocks fit on the GPU at a time, or
+  ///          CUDA refuses the launch
   virtual Result<Ticket> begin(const DeviceLaunch& launch, Collective collective,
                                std::optional<DeviceStream> stream) = 0;
 
-  /// Returns when a launch has ended, and all before it.
-  /// errors  System: of whatever has failed since
+  /// Waits until a launch and all launches before it have ended.
+  /// errors  System: a kernel failed. CUDA reports a failure at the next call, so it may come from other work on the
+  ///         GPU
   virtual Status wait(Ticket ticket) = 0;
 
   /// Returns whether work on the stream is captured into a graph. errors  System

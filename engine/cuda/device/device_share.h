@@ -70,6 +70,7 @@ struct DeviceHandle {
   std::array<std::byte, 64> ipc{};
 };
 
+/// Memory that one process offers to another.
 struct DeviceShare {
   DeviceHandle handle;
   UniqueFd file;  ///< if the way is File

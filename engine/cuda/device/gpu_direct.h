@@ -11,8 +11,8 @@
 #include "engine/topology/path_type.h"
 #include "engine/transport/shm/shared_memory.h"
 
-/// Whether network adapters read and write the memory of a GPU itself (GPUDirect RDMA), so that messages of its kernels
-/// take no way through the host's.
+/// Decides whether network adapters read and write the memory of a GPU directly (GPUDirect RDMA), so that messages of
+/// its kernels need no copy in host memory.
 namespace ringside {
 
 /// The user's settings, from NCCL's variables.
@@ -21,7 +21,8 @@ struct GpuDirectSettings {
   std::optional<bool> reads = {};  ///< NCCL_NET_GDR_READ: also for sending; nullopt: from sm_80 on
   bool uses_dmabuf = true;         ///< NCCL_DMABUF_ENABLE
 };
-/// errors  InvalidArgument: a variable
+/// Reads the settings.
+/// errors  InvalidArgument: a variable's value is invalid
 Result<GpuDirectSettings> gpu_direct_settings(const Environment& environment = env_text);
 
 /// The access to GPU memory that a GPU and its driver permit adapters.
@@ -43,8 +44,9 @@ struct AdapterAccess {
 Status may_lend(const GpuDirectSettings& settings, const AdapterAccess& access, bool receives);
 
 /// Returns the distance from a GPU to an adapter: Pix, Pxb, Phb or Sys; Sys if the kernel lists no bus for either.
-/// root    "/sys"
-/// places  in the kernel's notation: "0000:18:00.0"; for an adapter without the function: "0000:3b:00"
+/// root  "/sys", or a test's folder
+/// gpu   as the kernel writes it: "0000:18:00.0"
+/// card  the adapter, without the function: "0000:3b:00"
 PathType pci_distance(const std::string& root, const std::string& gpu, const std::string& card);
 
 /// GPU memory that may be registered with adapters.
@@ -54,7 +56,8 @@ struct AdapterMemory {
   UniqueFd dmabuf = {};     ///< empty: the driver exports none
   bool is_of_host = false;  ///< whether processors can read it too
 };
-/// Identifies the memory to transports.
+
+/// Makes the region by which transports know the memory.
 std::shared_ptr<const SharedRegion> adapter_region(AdapterMemory memory,
                                                    const GpuDirectSettings& settings,
                                                    const AdapterAccess& access);

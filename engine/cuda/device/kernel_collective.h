@@ -31,7 +31,7 @@ inline constexpr Collective kKernelCollectives[] = {
     Collective::AllReduce, Collective::AllGather, Collective::ReduceScatter,
     Collective::Broadcast, Collective::Reduce,    Collective::SendRecv};
 
-/// The collective whose kernel runs it.
+/// Returns the collective whose kernel runs it.
 inline Collective kernel_collective(Collective collective) {
   return with_kernel_collective(collective, [](auto constant) { return constant(); });
 }

@@ -29,17 +29,19 @@ class DeviceLinks {
  public:
   virtual ~DeviceLinks() = default;
 
+  /// Returns one end of a connection.
   /// errors  System: no memory
   virtual Result<DeviceEnd> end_of(const ConnectionId& id, bool receives) = 0;
-  /// Returns the slots of a group for one of its members. errors  System: no memory.  Unsupported: no switch connects
-  /// these ranks' memory
+  /// Returns the slots of a group for one of its members.
+  /// errors  System: no memory.  Unsupported: no switch connects these ranks' memory
   virtual Result<SwitchSlots> slots_of(const SwitchName& name, Rank member);
   /// Returns the number of messages that a connection holds: a power of two.
   [[nodiscard]] virtual int slots() const = 0;
 };
 
 /// Reads the progress of one end while kernels run.
-/// seen     the DeviceFifo's memory at an address for processors; null: none, so the device is asked
+/// seen     the address of the DeviceFifo for the CPU; null: the CPU cannot access it, so the device copies the
+///          counters
 /// returns  nullopt: the device does not report it
 std::optional<DeviceProgress> look_at(DeviceMemory& memory, std::byte* seen, std::byte* fifo,
                                       bool receives);
@@ -110,7 +112,7 @@ struct DeviceGrid {
   [[nodiscard]] int channels() const { return count / places; }
 };
 
-/// Lays the blocks of all ranks of a launch into device memory, with the ends of their connections.
+/// Writes the blocks of all ranks of a launch to device memory, with the ends of their connections.
 /// control  in shared memory
 /// errors   Unsupported: more ranks or ends than a launch or block has.  System: no memory
 Result<DeviceGrid> lay_out(std::span<const DeviceRank> ranks, const DeviceCallShape& shape,

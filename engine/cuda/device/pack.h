@@ -15,6 +15,7 @@ namespace ringside {
 #define RINGSIDE_ANY_MEMORY [[gnu::may_alias]]  // whatever type a user's elements have
 #endif
 
+/// 16 bytes, which a lane loads and stores by one instruction.
 struct alignas(16) RINGSIDE_ANY_MEMORY Pack {
   std::uint64_t low = 0;
   std::uint64_t high = 0;

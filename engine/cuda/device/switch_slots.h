@@ -52,7 +52,7 @@ NamedPorts name_device_ports(const std::vector<Peer>& peers, bool receives, cons
 std::vector<ConnectionId> device_connections_of(const ChannelTask& task, Rank me, int channel,
                                                 const Choice& choice);
 
-/// The connection between the head and a member, whose counters go with the slots.
+/// Returns the connection between the head and a member, whose counters go with the slots.
 ConnectionId switch_connection(const SwitchName& name, Rank member);
 
 /// Returns the bytes of a group's slots in one copy.

@@ -25,16 +25,18 @@ struct GpuFacts {
 class GpuGraph {
  public:
   virtual ~GpuGraph() = default;
+  /// Begins the work on the GPU's stream, without waiting for it.
   /// errors  System
   virtual Status begin() = 0;
 };
 
 /// One GPU, with a stream of its own, that runs the kernels of kernels.cu.
 ///
-/// Ordering   launches and copies take place in the order in which they were begun
+/// Ordering   launches and copies run in the order in which they were begun
 /// Threads    one at a time
 class Gpu {
  public:
+  /// Opens a GPU, by its index among those visible to this process.
   /// errors  System: this build has no kernels, or there is no driver or no GPU; the error names which
   static Result<std::unique_ptr<Gpu>> open(int device = 0);
   /// Returns the number of GPUs visible to this process.
@@ -44,8 +46,8 @@ class Gpu {
   static Result<int> current();
   /// Makes the device current on this thread, also for other libraries. errors  System
   static Status set_current(int device);
-  /// Waits for all work of any stream; or asks whether it holds any.
-  /// errors  System: of whatever has failed since
+  /// Wait for all work of a stream, or return whether all of it has ended.
+  /// errors  System: work on the GPU failed, on this stream or another; CUDA reports a failure at the next call
   static Status synchronize(DeviceStream stream);
   static Result<bool> is_done(DeviceStream stream);
   virtual ~Gpu() = default;
@@ -53,17 +55,18 @@ class Gpu {
   [[nodiscard]] virtual const GpuFacts& facts() const = 0;
   virtual DeviceMemory& memory() = 0;
 
-  /// Begins all blocks of a launch as a cooperative one: they wait for each other, so all have to be resident at
-  /// a time, which such a launch promises or refuses.
-  /// errors  InvalidArgument: more threads than a block has.  System: not all blocks are resident
+  /// Begins a cooperative launch. Its blocks wait for each other, so all must be resident at a time; CUDA refuses a
+  /// cooperative launch whose blocks are not.
+  /// errors  InvalidArgument: more threads than a block can have.  System: not all blocks fit on the GPU at a time
   virtual Status launch(const DeviceLaunch& launch, Collective collective) = 0;
   /// Returns the queue for launches that no call waits for, or that are ordered with a stream of the user. Launches
   /// without a stream also follow those of launch().
   virtual DeviceQueue& queue() = 0;
   /// Begins a copy within the GPU's memory.
+  /// errors  System
   virtual Status copy(std::byte* to, const std::byte* from, Bytes bytes) = 0;
   /// Waits for all work that has begun.
-  /// errors  System: of whatever has failed since
+  /// errors  System: as synchronize()
   virtual Status finish() = 0;
 
   /// Returns whether all work that has begun has ended. Never waits.

@@ -11,8 +11,9 @@
 
 namespace ringside {
 
-/// Reads a few words of a GPU's memory while kernels run on it: on a stream of its own, by a copy engine, into memory that
-/// was pinned before. So it never waits behind work that waits for a kernel (an allocation, work of another stream).
+/// Reads a few words of a GPU's memory while kernels run on it: on a stream of its own, by a copy engine, into memory
+/// that was pinned before. So a read never waits for work that waits for a kernel (an allocation, work of another
+/// stream).
 ///
 /// Threads  any
 class GpuGlance {
@@ -31,8 +32,8 @@ class GpuGlance {
   const int device_;
   std::mutex mutex_;
   cudaStream_t stream_ = nullptr;
-  void* room_ = nullptr;  ///< null: the device had none
-  bool is_mute_ = false;  ///< it did not answer once, and is not asked again
+  void* room_ = nullptr;  ///< pinned memory; null: it could not be allocated
+  bool is_mute_ = false;  ///< a read once did not complete, so no further one is begun
 };
 
 }  // namespace ringside

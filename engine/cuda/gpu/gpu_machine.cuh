@@ -182,7 +182,7 @@ class GpuMachine {
                  : "memory");
   }
 
-  /// The GPU's clock, the same on all of its blocks.
+  /// Returns the GPU's clock, the same on all of its blocks.
   [[nodiscard]] __device__ std::int64_t now_ns() const {
     unsigned long long now = 0;
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));

@@ -15,21 +15,23 @@ namespace ringside {
   X(cuMulticastAddDevice, 12010)            \
   X(cuMulticastBindMem, 12010)              \
   X(cuMulticastGetGranularity, 12010)
-#else  // nor has this Toolkit
+#else  // this CUDA Toolkit does not declare them
 #define RINGSIDE_GPU_MULTICAST_FUNCTIONS(X)
 #endif
 
+/// These functions by name, as in GpuDriver.
 struct GpuMulticastDriver {
 #define RINGSIDE_MEMBER(name, version) decltype(&::name) name = nullptr;
   RINGSIDE_GPU_MULTICAST_FUNCTIONS(RINGSIDE_MEMBER)
 #undef RINGSIDE_MEMBER
 
-  /// Returns the functions of this process's driver; null: some are missing. Threads  any
+  /// Returns the functions of this process's driver; null: some are missing.
+  /// Threads  any
   static const GpuMulticastDriver* find();
 };
 
-/// Returns whether the device can be one of a switch's: on Hopper and later with NVSwitches. Whether the switch takes
-/// it then, cuMulticastCreate() and what follows say (the fabric manager has to run).
+/// Returns whether the device supports multicast: Hopper and later, with NVSwitches. Creating or binding an object may
+/// still fail, for example if the fabric manager does not run.
 bool has_gpu_multicast(const GpuDriver& driver, int device);
 
 /// Makes the driver's multicast objects over memory of this device and others.

@@ -52,7 +52,7 @@ class GpuPages {
   /// Returns the pages that are mapped at an address of this process. errors  System: no pages begin there
   static Result<GpuPages> at(const GpuDriver& driver, std::byte* address, Bytes size);
 
-  /// A file, close-on-exec, that other processes open() by.
+  /// Returns a file, close-on-exec, that other processes open() by.
   /// errors  System
   [[nodiscard]] Result<UniqueFd> file() const;
 

@@ -18,7 +18,7 @@ namespace ringside {
 
 class Bootstrap;
 
-/// The connections of a rank whose kernels are launched for this rank alone. The slots of a connection are:
+/// The connections of a rank whose launches contain the blocks of this rank alone. The slots of a connection are:
 ///
 ///   peer on this host           in memory of the receiver's GPU, if the sender can open it (MemoryWay); else in the
 ///                               pages that both map for a connection over shm, which kernels can access too
@@ -48,36 +48,38 @@ class ProcessLinks final : public DeviceLinks {
   [[nodiscard]] bool has_all(std::span<const ConnectionId> ids,
                              std::span<const SwitchName> switches) const;
 
-  /// Makes connections as Connections::connect(). errors  as there; System: the GPU's driver failed
+  /// Makes connections like Connections::connect().
+  /// errors  as Connections::connect(); System: the GPU's driver failed
   Status connect(std::span<const ConnectionId> wanted, Deadline deadline);
 
-  /// Makes the slots of groups behind a switch, whose connections exist: as SwitchLinks::connect().
-  /// shape  has_switch()
-  /// errors  as there
+  /// Makes the slots of groups behind a switch, whose connections exist, by SwitchLinks::connect().
+  /// shape   has_switch()
+  /// errors  as SwitchLinks::connect()
   Status connect_switches(std::span<const SwitchName> wanted, Deadline deadline);
   Result<SwitchSlots> slots_of(const SwitchName& name, Rank /*me*/) override {
     return switches_.slots_of(name);
   }
 
-  /// shape  it has been connected, from or to this rank
+  /// shape  connect() has made the connection, and this rank is one of its ends
   Result<DeviceEnd> end_of(const ConnectionId& id, bool receives) override;
   [[nodiscard]] int slots() const override { return kSlots; }
 
-  /// Lets the ranks that can open memory of this one's GPU open some of it, and opens theirs. Every rank calls it at the
-  /// same time, for a number that it has not been called for.
-  /// mine     what DeviceMemory::share() takes
-  /// shares   [rank] 1: it has such memory; this rank, too
-  /// returns  [rank]: where it lies here; null: it has none, or cannot be opened
+  /// Shares a block of this rank's memory with the ranks that can open it, and opens theirs. Every rank calls it at the
+  /// same time.
+  /// mine     as for DeviceMemory::share()
+  /// shares   [rank]: 1 if the rank shares memory, including this one
+  /// number   a number that no earlier call had; equal on all ranks
+  /// returns  [rank]: this process's address of that rank's memory; null: it shares none, or cannot be opened
   /// errors   as connect()
   Result<std::vector<std::byte*>> exchange_memory(std::byte* mine,
                                                   std::span<const std::byte> shares,
                                                   std::uint32_t number, Deadline deadline);
-  /// Returns whether other ranks open memory of this one's GPU, and this is some that they can open.
+  /// Returns whether other ranks can open this memory of this rank's GPU.
   [[nodiscard]] bool can_share(std::byte* memory) const;
 
   /// Returns whether one of `ids` has a proxy.
   [[nodiscard]] bool has_proxies(std::span<const ConnectionId> ids) const;
-  /// All that there are.
+  /// Returns the proxies of all connections.
   [[nodiscard]] std::vector<Proxy*> proxies() const;
 
   /// Returns the progress of what kernels have sent and received, as Connections::progress(). Bytes are not counted;
@@ -87,15 +89,14 @@ class ProcessLinks final : public DeviceLinks {
   /// Returns how the connections are made, as text ("tcp, slots in place"), and their number.
   [[nodiscard]] std::map<std::string, int> ways() const;
 
-  /// Returns those of `ids` whose slots are sent over a connection of connections(), by the names used there.
+  /// Returns those of `ids` whose slots are sent over a connection of connections(), by their ids in connections().
   /// shape  as end_of()
   [[nodiscard]] std::vector<ConnectionId> carried(std::span<const ConnectionId> ids) const;
   [[nodiscard]] const Connections& connections() const { return *connections_; }
 
-  /// Returns whether every two ranks share memory of GPUs, by ways that keep LL128's lines whole. All ranks come to
-  /// the same.
+  /// Returns whether every two ranks share memory of GPUs over paths that keep LL128's lines whole. Equal on all ranks.
   [[nodiscard]] bool keeps_lines() const { return keeps_lines_; }
-  /// Returns whether a switch joins memory of the GPUs of each node, one GPU a rank. All ranks come to the same.
+  /// Returns whether a switch joins memory of the GPUs of each node, with one GPU for each rank. Equal on all ranks.
   [[nodiscard]] bool has_switch() const { return has_switch_; }
   /// Returns the largest number of ranks that share a GPU; 1 if no rank shares its GPU. Equal on all ranks.
   [[nodiscard]] int ranks_per_gpu() const;
@@ -107,7 +108,7 @@ class ProcessLinks final : public DeviceLinks {
   struct Link {
     std::byte* fifo = nullptr;   ///< address for kernels
     std::byte* seen = nullptr;   ///< address for processors; null: none
-    std::byte* slots = nullptr;  ///< where these lie elsewhere; else null
+    std::byte* slots = nullptr;  ///< null: the slots follow the counters at `fifo`
     std::unique_ptr<Proxy> proxy = {};
     std::string way = {};
   };

@@ -23,12 +23,12 @@ class ProcessWindows {
 
   /// Registers this rank's memory. Every rank calls it at the same time.
   /// base     as for DeviceMemory::share()
-  /// returns  its number, the same on all ranks; 0: kMost are registered already, and this one has no effect
-  /// errors   as ProcessLinks::connect(). One rank's memory that cannot be shared is no error: its messages go through
-  ///          slots
+  /// returns  the window's number, the same on all ranks; 0: kMost are registered already, and this one has no effect
+  /// errors   as ProcessLinks::connect(). If the memory of one rank cannot be shared, that is no error: its messages
+  ///          use slots
   Result<int> add(std::byte* base, Bytes size, Deadline deadline);
 
-  /// From the next call on, no rank stores there. Only this rank calls it.
+  /// Ends the registration: from the next call on, no rank stores into this memory. Only this rank calls it.
   void remove(int number);
 
   /// Returns the window that contains all memory that a call writes; 0: none.

@@ -18,21 +18,22 @@ namespace ringside {
 
 /// Moves messages between a kernel's slots in this process's memory and an end of a connection between processes.
 ///
-/// Protocols  Simple and LL. What travels is the data alone: of LL's lines each side has its own
-/// Copies     none where the end works on the kernel's slots (TransportEnd::lent()); else one
+/// Protocols  Simple and LL. Only the data is sent; each side makes its own LL lines
+/// Copies     none if the end uses the kernel's slots (TransportEnd::lent()); else one
 /// Threads    one at a time
 /// Ownership  end and memory outlive it
 class Proxy {
  public:
   virtual ~Proxy() = default;
 
-  /// Moves one message, if that needs no waiting.
+  /// Moves one message, if that is possible without waiting.
   /// returns  whether it moved a message
-  /// errors   as the end's; Corrupt: a message that no slot has
+  /// errors   as the end's; Corrupt: a message that does not fit into a slot
   virtual Result<bool> move() = 0;
 
-  /// Returns whether all messages that the kernel has posted have left.
+  /// Returns whether all messages that the kernel has posted have been sent.
   [[nodiscard]] virtual bool is_drained() const = 0;
+  /// Checks that the peer of the end still exists.
   /// errors  as the end's
   virtual Status check_peer() = 0;
 };
@@ -47,7 +48,7 @@ struct ProxyFifo {
   std::function<Status()> flush = {};
 };
 
-/// A kernel's messages, to other processes.
+/// Makes a proxy that sends a kernel's messages to another process.
 /// shape  lent slots of an end are the fifo's
 std::unique_ptr<Proxy> make_send_proxy(const ProxyFifo& fifo, SendEnd& to);
 /// Makes a proxy that passes messages of other processes to a kernel.

@@ -25,14 +25,16 @@ class ProxyServer {
   ProxyServer(const ProxyServer&) = delete;
   ProxyServer& operator=(const ProxyServer&) = delete;
 
-  /// Sets all existing proxies. shape  no launch is running
+  /// Replaces the set of proxies.
+  /// shape  no launch is running
   void set(std::vector<Proxy*> proxies);
 
-  /// A launch begins; it has ended.
+  /// Call begin() before a launch, and end() when it has ended. Launches may overlap.
   void begin();
   void end();
 
-  /// Returns when what the launches that have ended have posted has left, or when others have begun since.
+  /// Waits until all messages of ended launches have been sent, or until another launch begins, which keeps the server
+  /// running.
   void finish();
 
  private:

@@ -27,10 +27,10 @@ class SwitchLinks {
   SwitchLinks(Bootstrap& bootstrap, DeviceMemory& memory)
       : bootstrap_(bootstrap), memory_(memory) {}
 
-  /// Lays those that are not there yet. All members of a node call it with the same ones.
-  /// end_of  this rank's end of such a connection
-  /// shape   in order, as switches_of() gives them
-  /// errors  Timeout: a member did not come.  System: what the driver says; Aborted
+  /// Makes the slots of those groups that have none yet. All members of a node call it with the same groups.
+  /// wanted  in the order of switches_of()
+  /// end_of  returns this rank's end of a connection
+  /// errors  Timeout: a member did not call it.  System: the driver's error; Aborted
   using FindEnd = std::function<const TransportEnd&(const ConnectionId& id)>;
   Status connect(std::span<const SwitchName> wanted, const FindEnd& end_of, Deadline deadline);
 
@@ -38,7 +38,8 @@ class SwitchLinks {
     return std::ranges::all_of(names, [this](const auto& name) { return slots_.contains(name); });
   }
 
-  /// shape  it has been connected
+  /// Returns the slots of a group.
+  /// shape  connect() has made them
   [[nodiscard]] SwitchSlots slots_of(const SwitchName& name) const { return slots_.at(name); }
 
  private:

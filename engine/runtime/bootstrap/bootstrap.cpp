@@ -22,6 +22,7 @@
 namespace ringside {
 namespace {
 
+/// The deadline of all_gather() and barrier() without one.
 constexpr Nanoseconds kPatience = std::chrono::minutes(1);
 
 /// The root sends a keepalive every second.
@@ -108,7 +109,7 @@ class Bootstrap::Impl {
 
   RingLinks take_watch_links() { return std::exchange(watch_links_, {}); }
 
-  /// A hash of the ranks' secret, which does not reveal it.
+  /// Returns a hash of the ranks' secret, which does not reveal it.
   [[nodiscard]] std::uint64_t job() const {
     if (nranks() == 1) return 1;
     const Secret hash = derive_secret("job " + to_string(UniqueId{{}, secret_}));

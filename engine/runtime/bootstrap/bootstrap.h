@@ -20,6 +20,7 @@ namespace ringside {
 class Wakeup;
 struct RingLinks;
 
+/// How a rank joins its job.
 struct BootstrapOptions {
   Rank rank{0};
   int nranks = 1;
@@ -62,7 +63,7 @@ class Bootstrap {
   /// errors  as all_gather
   Status barrier(Deadline deadline);
 
-  /// As above, with the same errors, and with a deadline of one minute for the slowest rank.
+  /// Do the same with a deadline of one minute for the slowest rank.
   Result<std::vector<std::byte>> all_gather(std::span<const std::byte> mine);
   Status barrier();
 

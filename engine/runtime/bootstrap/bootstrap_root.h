@@ -12,6 +12,7 @@ namespace ringside {
 /// How long the root waits for the next rank to join.
 inline constexpr Nanoseconds kJoinTimeout = std::chrono::seconds(8);
 
+/// How the root listens, and whom it lets join.
 struct RootOptions {
   SocketAddress listen = loopback_address();  ///< port 0: the kernel chooses
   Secret secret = {};

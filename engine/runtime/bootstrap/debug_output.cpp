@@ -25,6 +25,7 @@ constexpr std::string_view kName = "ringside" RINGSIDE_VERSION;
 
 /// Returns the ncclResult_t with which NCCL reports such a failure.
 int result_of(NcclVersion version, ErrorCode code) {
+  // source  nccl.h, ncclResult_t
   constexpr int kSystemError = 2, kInternalError = 3, kInvalidUsage = 5, kRemoteError = 6;
   constexpr int kTimeout = 8;
   switch (code) {

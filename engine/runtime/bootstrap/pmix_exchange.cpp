@@ -16,7 +16,7 @@ extern "C" const char* __lsan_default_suppressions() { return "leak:libpmix"; }
 namespace ringside {
 namespace {
 
-constexpr int kFenceSeconds = 2;
+constexpr int kFenceSeconds = 2;  ///< of fence(), which only saves time
 
 Error pmix_error(const char* what, pmix_status_t status) {
   return {status == PMIX_ERR_TIMEOUT || status == PMIX_ERR_NOT_FOUND ? ErrorCode::Timeout

@@ -21,7 +21,7 @@ struct OwnFile {
   std::uint64_t has_joined = 0;
 };
 
-/// The rank that creates the file of this rank; empty: it exists.
+/// Returns the rank that creates the file of this rank; empty: it exists.
 std::optional<int> creator_of(const std::vector<OwnFile>& files, const OwnFile& own) {
   std::optional<int> first;
   for (std::size_t rank = 0; rank < files.size(); ++rank) {

@@ -76,6 +76,7 @@ Result<HostRule> parse_rule(const YAML::Node& node, const std::string& where) {
 
 }  // namespace
 
+// Of the rules that apply, the one for the most ranks wins, then the one with the smallest limit.
 const HostRule* HostTable::find(const HostRule& call) const {
   const HostRule* best = nullptr;
   for (const HostRule& rule : rules) {

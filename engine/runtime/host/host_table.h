@@ -39,13 +39,16 @@ struct HostTable {
   /// call  `up_to` is the call's size, algorithm and protocol are not read
   [[nodiscard]] const HostRule* find(const HostRule& call) const;
 
-  /// Replaces all rules of one kind by `rules`, which are all of that kind.
+  /// Replaces all rules of one kind by `measured`, which are all of that kind. An empty list changes nothing.
   void replace(const std::vector<HostRule>& measured);
 };
 
+/// Parses the YAML of a table of version 1.
 /// where   the file's name, for error messages
 /// errors  Corrupt: names the problem and its line
 Result<HostTable> parse_host_table(std::string_view text, const std::string& where);
+
+/// Writes the YAML that parse_host_table() reads.
 std::string to_yaml(const HostTable& table);
 
 /// Returns the built-in table.

@@ -48,7 +48,8 @@ Result<UniqueFd> fetch(const AbstractName& name, std::size_t size, const Bootstr
   return memory;
 }
 
-/// The error of ranks that report the same host and cannot reach each other within it, so they are on two hosts.
+/// Returns the error of ranks that report the same host and cannot reach each other within it, so they are on two
+/// hosts.
 Error two_hosts(Rank me, Rank first, const std::string& host, const Error& why) {
   return {why.code,
           fmt::format("rank {} does not reach rank {} within their host, {}: {}", to_int(me),

@@ -20,7 +20,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::chrono::milliseconds kLookEvery{100};
+constexpr std::chrono::milliseconds kLookEvery{100};  ///< interval between comparisons of calls
 constexpr const char* kHelp =
     "give every rank the same calls in the same order; RINGSIDE_CHECK=0 does without this check";
 

@@ -39,11 +39,12 @@ void leave(const Fault& fault) {
     case FaultKind::Kill:
       ::raise(SIGKILL);
       break;
-    default:
+    default:  // FaultKind::Stop
       ::raise(SIGSTOP);
   }
 }
 
+/// Waits for the time, or until the communicator fails.
 void hang_for(const CallFaults::Caller& caller, Seconds time) {
   const Clock::Time began = caller.clock->now();
   while (!caller.failure->happened() && Seconds(caller.clock->now() - began) < time) {
@@ -55,6 +56,7 @@ std::int64_t changed_count(const Fault& fault, std::int64_t count) {
   return changed_by(fault, {.count = count}, 1).count;
 }
 
+/// Returns the call as the faults change it.
 CollectiveCall changed(CollectiveCall call, const std::vector<const Fault*>& changes, int nranks) {
   for (const Fault* const fault : changes) {
     const FaultableCall before{call.collective, call.type, call.op, to_int(call.root), call.count};
@@ -79,8 +81,8 @@ CollectiveCall changed(CollectiveCall call, const std::vector<const Fault*>& cha
   return call;
 }
 
-/// Zeros that the kernel provides as they are touched. A changed call must begin when the others' do: to fill its memory
-/// first took longer than a time-out on a busy machine, and the job ended before the rank had begun the call.
+/// Zeros that the kernel provides as they are touched. A changed call must begin when the others' do: to fill its
+/// memory first took longer than a time-out on a busy machine, and the job ended before the rank had begun the call.
 struct Free {
   void operator()(std::byte* memory) const { std::free(memory); }
 };
@@ -90,6 +92,7 @@ LazyZeros lazy_zeros(std::size_t size) {
   return LazyZeros(static_cast<std::byte*>(std::calloc(std::max<std::size_t>(size, 1), 1)));
 }
 
+/// Runs a call on memory of its own (CallFaults), and discards the result.
 Status run_apart(const CallFaults::Caller& caller, CollectiveCall call) {
   const std::size_t element = size_of(call.type).value;
   const std::int64_t listed = std::max(lay_out(call.sends), lay_out(call.recvs));

@@ -39,7 +39,7 @@ std::string text_of(const std::array<char, N>& field) {
   return {field.data(), ::strnlen(field.data(), N)};
 }
 
-/// The variables of this process that NCCL's diagnostics compare. Others may hold secrets.
+/// Returns the variables of this process that NCCL's diagnostics compare. Others may hold secrets.
 Json own_variables() {
   constexpr std::string_view kPrefix = "NCCL_";
   Json variables = Json::object();

@@ -37,20 +37,20 @@ class StatusPeers {
   StatusPeers& operator=(const StatusPeers&) = delete;
 
   [[nodiscard]] std::size_t nranks() const { return places_.size(); }
-  /// The lowest rank on this process's host.
+  /// Returns the lowest rank on this process's host.
   [[nodiscard]] std::size_t first_of_host() const;
   [[nodiscard]] std::size_t rank() const { return me_; }
   [[nodiscard]] std::string host_of(std::size_t rank) const;
   [[nodiscard]] std::int64_t pid_of(std::size_t rank) const;
 
-  /// The counts of every rank; a rank without an answer by then is marked so.
+  /// Returns the counts of every rank; a rank without an answer by then is marked so.
   [[nodiscard]] std::vector<RankStatus> statuses(const Patience& patience) const;
 
-  /// The dump of the rank's flight recorder, in PyTorch's JSON.
+  /// Returns the dump of the rank's flight recorder, in PyTorch's JSON.
   /// errors  PeerGone: the process has ended.  Timeout; Corrupt: longer than 64 MiB
   [[nodiscard]] Result<std::string> dump(std::size_t rank, const Patience& patience) const;
 
-  /// The NCCL_* variables of every rank.  returns  [rank]; nothing for a rank that does not answer
+  /// Returns the NCCL_* variables of every rank.  returns  [rank]; nothing for a rank that does not answer
   [[nodiscard]] std::vector<std::optional<std::map<std::string, std::string>>> variables(
       const Patience& patience) const;
 

@@ -59,7 +59,7 @@ std::map<std::string, Whole> communicators_of(std::span<const RankStatus> ranks)
   return all;
 }
 
-/// A hash that is the same on all ranks.
+/// Returns a hash that is the same on all ranks.
 /// source  Fowler, Noll, Vo: FNV-1a
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325U;

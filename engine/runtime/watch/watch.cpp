@@ -26,9 +26,10 @@
 namespace ringside {
 namespace {
 
+/// How long the watch tries to send its last messages to its neighbours when it ends.
 constexpr Nanoseconds kLastFlush = std::chrono::milliseconds(200);
 
-/// The order of preference among causes of the same moment; equal for the same cause that arrives twice.
+/// Returns the order of preference among causes of the same moment; equal for the same cause that arrives twice.
 std::tuple<int, int> precedence(const WatchMessage& news) {
   if (news.dead != kNoRank) return {0, to_int(news.dead)};
   switch (news.error.code) {
@@ -53,7 +54,7 @@ Error death_of(const std::vector<int>& dead) {
   return {ErrorCode::PeerGone, std::move(text),
           "look at that rank's own messages and exit status; the others stopped because of it"};
 }
-/// The error of two ranks that lost contact with each other, in the words of a failed data connection.
+/// Returns the error of two ranks that lost contact with each other, in the words of a failed data connection.
 Error lost_contact(Rank me, Rank peer, const Error& why) {
   return {ErrorCode::Unreachable,
           fmt::format("rank {} lost rank {} on the watch's connection: {}", to_int(me),
@@ -63,7 +64,7 @@ Error lost_contact(Rank me, Rank peer, const Error& why) {
 
 Error death_of(Rank dead) { return death_of(std::vector{to_int(dead)}); }
 
-/// The error of ranks that did not report that they are alive.
+/// Returns the error of ranks that did not report that they are alive.
 /// unknown  the ranks behind them, whose messages cannot arrive
 /// why      what the rank that timed out had waited for
 Error no_answer_of(const std::vector<int>& silent, const std::vector<int>& unknown,
@@ -401,7 +402,7 @@ class Watch::Impl {
     return news.dead != kNoRank && lost_contacts_.contains(to_int(news.dead));
   }
 
-  /// The ranks whose death is reported and not denied, ascending.
+  /// Returns the ranks whose death is reported and not denied, ascending.
   [[nodiscard]] std::vector<int> deaths() const {
     std::vector<int> dead;
     for (const auto& [order, news] : heard_) {

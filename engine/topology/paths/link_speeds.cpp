@@ -21,6 +21,8 @@ int amd_generation(int family) {
   return family == 26 || family == 0xBF ? 3 : 1;
 }
 
+constexpr int kYongfeng = 1;  ///< CpuInfo::model of this Zhaoxin generation
+
 /// Returns the speed of generation `model`; the list begins with generation 1.
 float of_generation(const std::vector<float>& speeds, int model) {
   const int known = static_cast<int>(speeds.size());
@@ -30,7 +32,6 @@ float of_generation(const std::vector<float>& speeds, int model) {
 }  // namespace
 
 float socket_bandwidth(const CpuInfo& cpu, const TopologyRules& rules) {
-  constexpr int kYongfeng = 1;
   switch (cpu.arch) {
     case CpuArch::Power:
       return 32;
@@ -60,10 +61,11 @@ CpuInfo cpu_info(const HostCpu& cpu, const TopologyRules& rules) {
   }
   if (cpu.vendor == "CentaurHauls" || cpu.vendor == "  Shanghai  ") {
     info.vendor = CpuVendor::Zhaoxin;
-    if (cpu.family == 7 && cpu.model == 0x5B) info.model = 1;
+    if (cpu.family == 7 && cpu.model == 0x5B) info.model = kYongfeng;
   }
   if (cpu.vendor == "GenuineIntel") {
-    // Three groups of models: up to Broadwell; Skylake; from Sapphire Rapids and Emerald Rapids on.
+    // Four groups of models of family 6: up to Broadwell; from Skylake (0x55), Sapphire Rapids (0x8F) and Emerald
+    // Rapids (0xCF) on. Releases that do not know the last one end the list of speeds earlier.
     info.vendor = CpuVendor::Intel;
     info.model = 1;
     if (cpu.family == 6 && cpu.model >= 0x55) info.model = 2;
@@ -86,15 +88,16 @@ float pci_bandwidth(const HostPci& function) {
                                          {"8 GT/s", 60},     {"8.0 GT/s", 60},  {"16 GT/s", 120},
                                          {"16.0 GT/s", 120}, {"32 GT/s", 240},  {"32.0 GT/s", 240},
                                          {"64 GT/s", 480},   {"64.0 GT/s", 480}};
-  int per_lane = 60;
+  int per_lane = 60;  // generation 3
   for (const Generation& generation : kGenerations) {
     if (function.link_speed.starts_with(generation.speed)) per_lane = generation.per_lane;
   }
   const int lanes = function.link_width == 0 ? kDefaultLanes : function.link_width;
-  return static_cast<float>(lanes * per_lane / 80.0);
+  return static_cast<float>(lanes * per_lane / 80.0);  // 80 x 100 Mbit/s = 1 GB/s
 }
 
 bool is_connectx8(const HostPci& function) {
+  // Vendor 0x15B3 (Mellanox), devices 0x1023 and 0x2100. source  NCCL 2.31.2 graph/topo.cc
   const std::uint64_t card = device_id(function) >> 32;
   return card == 0x15B31023 || card == 0x15B32100;
 }

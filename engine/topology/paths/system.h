@@ -18,6 +18,7 @@ namespace ringside {
 enum class NodeKind : std::uint8_t { Gpu, Pci, Nvs, Cpu, Nic, Net, Dev };
 inline constexpr int kNodeKinds = 7;
 
+/// Kinds of edges. source  NCCL's numbers (LINK_*)
 enum class LinkKind : std::uint8_t { Loc = 0, Nvl = 1, C2c = 3, Pci = 4, Sys = 9, Net = 10 };
 
 /// Returns the name in NCCL's topology dump: "NVL".
@@ -27,6 +28,7 @@ const char* to_string(LinkKind kind);
 enum class CpuArch : std::int8_t { Unknown = -1, X86 = 1, Power = 2, Arm = 3, Mixed = 4 };
 enum class CpuVendor : std::int8_t { Unknown = -1, Intel = 1, Amd = 2, Zhaoxin = 3, Mixed = 4 };
 
+/// A vertex of the system graph.
 struct NodeRef {
   NodeKind kind = NodeKind::Gpu;
   int index = 0;  ///< within its kind, in NCCL's order
@@ -46,6 +48,7 @@ struct Link {
   LinkId reverse = -1;  ///< the opposite direction of the link; -1: none
 };
 
+/// The best path between two vertices.
 struct Path {
   PathType type = PathType::Dis;
   float bandwidth = 0;  ///< GB/s, of the narrowest link
@@ -53,12 +56,14 @@ struct Path {
   [[nodiscard]] int hops() const { return static_cast<int>(links.size()); }
 };
 
+/// The properties that vertices of all kinds have.
 struct SystemNode {
   int host = 0;                    ///< index of the host within an NVLink domain
   std::int64_t id = 0;             ///< bus id, NUMA number or net device, by kind
   std::vector<LinkId> links = {};  ///< widest first, the way up to the CPU last
 };
 
+/// The properties of a Gpu vertex.
 struct GpuInfo {
   int rank = 0;  ///< in the job
   int dev = 0;   ///< NVML index
@@ -68,6 +73,8 @@ struct GpuInfo {
   int device = 0;    ///< index of its silicon
   int mlopart = -1;  ///< number of the partition of its silicon; -1: the whole silicon
 };
+
+/// The properties of a Net vertex.
 struct NetInfo {
   int dev = 0;
   std::uint64_t guid = 0;
@@ -81,6 +88,8 @@ struct NetInfo {
   std::string name = {};
   std::string link = {};  ///< HostNet::link
 };
+
+/// The properties of a Cpu vertex.
 struct CpuInfo {
   CpuArch arch = CpuArch::Unknown;
   CpuVendor vendor = CpuVendor::Unknown;

@@ -28,7 +28,7 @@ Result<Host> parse_nccl_xml(std::string_view text, const std::string& where);
 /// The same, from a file.  errors  NotFound, System: it cannot be read; as above
 Result<Host> load_nccl_xml(const std::string& path);
 
-/// The XML that NCCL_TOPO_FILE accepts. parse_nccl_xml of the result gives the host back.
+/// Returns the XML that NCCL_TOPO_FILE accepts. parse_nccl_xml of the result gives the host back.
 std::string to_nccl_xml(const Host& host);
 
 }  // namespace ringside

@@ -19,7 +19,7 @@ class SystemFiles {
   /// source  NCCL 2.30.7 graph/xml.cc: max_link_speed and max_link_width, of both ends
   void read_link(HostPci& function) const;
 
-  /// The ports of an RDMA device that are up.
+  /// Returns the ports of an RDMA device that are up.
   [[nodiscard]] std::vector<HostNet> rdma_ports(const std::string& device) const;
 
   /// Returns a network interface; nullopt if it is down.

@@ -29,7 +29,7 @@ class YamlMapping {
   [[nodiscard]] Result<std::string> word(const char* key, const char* example) const;
   [[nodiscard]] Result<int> whole(const char* key, int least, int most, const char* example) const;
 
-  /// A value with its unit, by parse_bandwidth() or parse_time().
+  /// Returns a value with its unit, by parse_bandwidth() or parse_time().
   /// errors  as the class; those of `parse`
   template <typename T>
   [[nodiscard]] Result<T> quantity(const char* key, const char* example,
@@ -47,7 +47,7 @@ class YamlMapping {
 
   [[nodiscard]] const YAML::Node& node() const { return node_; }
   [[nodiscard]] const std::string& where() const { return where_; }
-  /// An Error that points at the line of `at`.
+  /// Returns an Error that points at the line of `at`.
   [[nodiscard]] Error bad(const YAML::Node& at, const std::string& what,
                           const std::string& help) const;
 
@@ -62,11 +62,11 @@ class YamlMapping {
 Status check_yaml_document(const YamlMapping& root, const std::string& version,
                            const std::string& what, std::span<const std::string_view> known);
 
-/// The document of a text.
+/// Returns the document of a text.
 /// errors  Corrupt: a second document, which would be ignored. As YamlMapping
 Result<YAML::Node> load_yaml_document(const std::string& text, const std::string& where);
 
-/// The Error for an exception of yaml-cpp.
+/// Returns the Error for an exception of yaml-cpp.
 Error yaml_error(const YAML::Exception& exception, const std::string& where);
 
 }  // namespace ringside

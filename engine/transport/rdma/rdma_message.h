@@ -30,6 +30,7 @@ inline constexpr std::size_t kMostRdmaPorts = 4;
 inline constexpr std::size_t kMostRdmaQueues = 128;
 inline constexpr std::size_t kRdmaMessageLimit = 32 + kMostRdmaPorts * 40 + kMostRdmaQueues * 8;
 
+/// What one end of a connection sends to the other: its ports, queues and memory.
 struct RdmaEndInfo {
   struct Port {
     Gid gid;

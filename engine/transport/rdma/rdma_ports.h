@@ -41,6 +41,7 @@ enum class GidType : std::uint8_t { InfiniBand, RoceV1, RoceV2 };
 /// "InfiniBand", "RoCE v1", "RoCE v2"
 const char* to_string(GidType type);
 
+/// An active or inactive port of an RDMA device, as /sys describes it.
 struct RdmaPort {
   struct Entry {
     int index = 0;

@@ -17,6 +17,7 @@ namespace ringside {
 /// after half of the slots: with 8 slots, every fourth message would cost twice as much.
 inline constexpr std::size_t kRdmaLlSlots = 32;
 
+/// The layout of a connection's slots in the receiver's memory.
 struct RdmaSlots {
   explicit RdmaSlots(ConnectionShape shape)
       : slots(shape.protocol == Protocol::LL ? kRdmaLlSlots : kSlots),

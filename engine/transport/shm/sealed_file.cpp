@@ -41,6 +41,7 @@ Result<UniqueFd> make_sealed_file(std::size_t size) {
 
 Result<std::size_t> sealed_size(int fd) {
   struct stat status {};
+  // Only shrinking can hurt this process: it would kill it at its next access beyond the end.
   const int seals = ::fcntl(fd, F_GET_SEALS);
   if (::fstat(fd, &status) != 0 || seals < 0 || (seals & F_SEAL_SHRINK) == 0) {
     return Error{ErrorCode::Corrupt, "the peer sent a file that is not sealed memory",

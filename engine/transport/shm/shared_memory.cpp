@@ -29,7 +29,8 @@ class Region final : public SharedRegion {
   Mapping mapping_;
 };
 
-/// All allocations of this process, by the address after their last byte.
+/// All allocations of this process, by the address after their last byte: upper_bound() of any address within an
+/// allocation is then that allocation. `count` lets calls without any allocation skip the lock.
 struct Registry {
   std::mutex mutex;
   std::map<const std::byte*, std::shared_ptr<const SharedRegion>> regions;
@@ -86,6 +87,7 @@ std::uint64_t fresh_region_id() { return ++registry().last_id; }
 
 std::shared_ptr<const SharedRegion> find_shared(const void* data) {
   Registry& all = registry();
+  // Relaxed: a thread that has an address in a region has synchronised with its allocation.
   if (all.count.load(std::memory_order_relaxed) == 0) return nullptr;
   const auto* first = static_cast<const std::byte*>(data);
   const std::lock_guard lock(all.mutex);

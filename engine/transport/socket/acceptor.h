@@ -24,6 +24,7 @@ struct Accepted {
   std::vector<std::byte> hello;  ///< the peer's first message; the Acceptor does not interpret it
 };
 
+/// The limits that a slow or hostile peer meets.
 struct AcceptorLimits {
   /// Limit from connecting to the last byte of the hello
   Nanoseconds handshake = std::chrono::seconds(5);

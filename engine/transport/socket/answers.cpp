@@ -15,7 +15,8 @@
 namespace ringside {
 namespace {
 
-/// When the host is probed in another way, so that its answer has arrived when the timeout passes.
+/// After this time without acknowledgements, a new connection asks whether the host is there. The second half of the
+/// timeout is left for its answer.
 constexpr std::chrono::milliseconds kAskedAfter = kAnswerTimeout / 2;
 
 /// Starts to connect to the address of the socket's peer.
@@ -29,7 +30,8 @@ UniqueFd begin_attempt(int socket) {
   return {};
 }
 
-/// returns  whether the host answered; nullopt: not known yet
+/// Returns whether the host answered an attempt: it accepted, or refused, which also shows that it is there.
+/// returns  nullopt: not known yet
 std::optional<bool> outcome_of(int attempt) {
   pollfd polled{attempt, POLLOUT, 0};
   if (::poll(&polled, 1, 0) <= 0) return std::nullopt;
@@ -39,6 +41,8 @@ std::optional<bool> outcome_of(int attempt) {
   return number == 0 || number == ECONNREFUSED;
 }
 
+/// Returns the error about a peer that acknowledges nothing.
+/// is_host_there  its host answers a new connection, so that only long packets, or this connection, are lost
 Error unanswered(int socket, std::chrono::milliseconds waited, const tcp_info& info,
                  bool is_host_there) {
   const std::string what =
@@ -66,7 +70,7 @@ Status AnswerWatch::check(int socket) {
   socklen_t size = sizeof info;
   if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return {};
   const bool is_waiting = info.tcpi_unacked > 0 && info.tcpi_retransmits > 0;
-  // Time without acknowledgements. A connection that only receives data has nothing to be acknowledged.
+  // The time without any packet from the peer: data also carries acknowledgements, and a peer that sends is there.
   const std::chrono::milliseconds waited(
       std::min(info.tcpi_last_ack_recv, info.tcpi_last_data_recv));
   if (!is_waiting || waited < kAskedAfter) {

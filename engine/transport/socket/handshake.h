@@ -22,6 +22,7 @@ Secret random_secret();
 
 inline constexpr std::uint16_t kWireVersion = 2;  ///< version of all messages between ranks
 
+/// The two ends of a handshake, as its messages number them.
 enum class HandshakeRole : std::uint8_t { Connecting = 1, Accepting = 2 };
 
 /// Proves to both ends of a connection that the other knows the secret, without sending it.

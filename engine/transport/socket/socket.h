@@ -24,8 +24,9 @@ namespace ringside {
 ///         the help what to do
 Result<UniqueFd> listen_tcp(const SocketAddress& address);
 
-/// The same on a port that several processes of one user share (SO_REUSEPORT): the kernel gives each connection to one of
-/// them. Each has to open it so.
+/// Listens on a port that several processes of one user share (SO_REUSEPORT): the kernel gives each connection to one
+/// of them. All of them must listen by this function.
+/// errors  as listen_tcp()
 Result<UniqueFd> listen_shared(const SocketAddress& address);
 
 /// Takes a port without listening on it: a client is refused, and may try again. listen_tcp() on it works
@@ -37,8 +38,8 @@ Result<UniqueFd> take_port(const SocketAddress& address);
 /// errors  System: another process listens on the name
 Result<UniqueFd> listen_unix(const AbstractName& name);
 
-/// Calls listen_tcp() or listen_unix().
-/// errors  as there
+/// Listens on an endpoint of either kind.
+/// errors  as listen_tcp() and listen_unix()
 Result<UniqueFd> listen_on(const Endpoint& endpoint);
 
 /// How to interpret that no process listens at an address.
@@ -105,7 +106,7 @@ Status recv_all(int socket, std::span<std::byte> data, const Patience& patience)
 
 /// Sends or receives as much as possible without waiting.
 /// returns  number of bytes; 0: the call would have to wait
-/// errors  PeerGone: closed or reset (recv_some: after all earlier data has been read); System Unreachable: the peer
+/// errors  PeerGone: closed or reset (recv_some: after all earlier data has been read); System.  Unreachable: the peer
 ///         does not answer, or did not answer before a reset, which therefore does not prove its death
 Result<std::size_t> send_some(int socket, std::span<const std::byte> data);
 Result<std::size_t> recv_some(int socket, std::span<std::byte> data);

@@ -63,6 +63,7 @@ enum class Command : std::uint8_t {
   View7,
 };
 
+/// A command, its key, and its description in the help.
 struct CommandRow {
   Command command;
   std::string_view key;  ///< typed character, or name of a key: Left, Home, Escape

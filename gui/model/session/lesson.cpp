@@ -94,7 +94,7 @@ std::optional<std::int64_t> share_of_rounds_in(std::string_view at) {
 constexpr std::string_view kFirstResult = "first result";
 constexpr std::array<std::string_view, 4> kCounts{"ranks", "chunks", "rounds", "carried"};
 
-/// The first word in braces that is unknown to kCounts; empty: there is none.
+/// Returns the first word in braces that is unknown to kCounts; empty: there is none.
 std::string unknown_count(std::string_view text) {
   for (std::size_t open = text.find('{'); open != std::string_view::npos;
        open = text.find('{', open + 1)) {
@@ -241,7 +241,8 @@ Status set_ranks(study::SimQuestion& question, int ranks) {
 void set_finer(study::SimQuestion& question, int finer) {
   question.job.set.clear();
   if (finer <= 1) return;
-  // source  NCCL 2.30: NCCL_BUFFSIZE 4 MiB, NCCL_LL_BUFFSIZE 512 KiB, NCCL_LL128_BUFFSIZE 4915200 bytes, NCCL_NVLS_CHUNKSIZE
+  // source  NCCL 2.30: NCCL_BUFFSIZE 4 MiB, NCCL_LL_BUFFSIZE 512 KiB, NCCL_LL128_BUFFSIZE 4915200 bytes,
+  //         NCCL_NVLS_CHUNKSIZE
   // 128 KiB
   constexpr int kLine = 16384;  // LL128's buffer: 8 steps of one warp's 16 lines
   const auto set = [&](const char* name, int bytes) {

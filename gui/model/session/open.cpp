@@ -209,7 +209,7 @@ Finding finding_of(const audit::Finding& found) {
   return finding;
 }
 
-/// The findings in logs whose calls cannot be shown, for the reason `why`.
+/// Returns the findings in logs whose calls cannot be shown, for the reason `why`.
 Opened open_findings(const std::vector<std::string>& paths, const Error& why) {
   const auto audited = audit::audit_logs(paths, {});
   if (!audited || audited->findings.empty()) return why;

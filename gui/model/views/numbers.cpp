@@ -47,7 +47,7 @@ const char* word_of(PathCause cause) {
   return "";
 }
 
-/// The time of the longest chain: by cause, and its longest legs.
+/// Returns the time of the longest chain: by cause, and its longest legs.
 Table path_table(const Document& document, const CallFacts& call) {
   Table table{.title = "The longest chain of steps: what each waited for",
               .head = {"waited for", "time", "share", "legs"},
@@ -128,7 +128,7 @@ double Numbers::PairSum::rate() const {
              : 0;
 }
 
-/// The slowest pairs: a link that is slower than comparable ones is visible, whichever rank waits for it.
+/// Returns the slowest pairs: a link that is slower than comparable ones is visible, whichever rank waits for it.
 Table Numbers::pairs_table(const std::vector<PairSum>& pairs) {
   Table table{.title = "From rank to rank, the slowest first: while both ends were in it",
               .head = {"from", "to", "bytes", "under way", "GB/s", "of the median"},
@@ -168,7 +168,7 @@ Table Numbers::pairs_table(const std::vector<PairSum>& pairs) {
   return table;
 }
 
-/// The rank that the slowest of the slow pairs have in common: check its link first. Empty: none, or several.
+/// Returns the rank that the slowest of the slow pairs have in common: check its link first. Empty: none, or several.
 std::string Numbers::common_rank(std::span<const PairSum> slow) {
   if (slow.empty()) return {};
   const auto first_without = [&](std::int32_t rank) {

@@ -21,7 +21,7 @@ constexpr std::size_t kMostLanes = 256;  // lanes that one folded row reads
 constexpr std::size_t kMostArrows = 120;
 constexpr int kMostTracks = 4;
 
-/// The colour of a fold of several primitives: that of the most significant one.
+/// Returns the colour of a fold of several primitives: that of the most significant one.
 Ink ink_of_mask(std::uint32_t primitives) {
   constexpr std::array kOrder{Primitive::RecvReduceCopySend,
                               Primitive::RecvReduceSend,
@@ -157,7 +157,7 @@ class Timeline::Frame {
     }
   }
 
-  /// The number of a lane's events that are visible, if they were spread evenly.
+  /// Returns the number of a lane's events that are visible, if they were spread evenly.
   [[nodiscard]] double events_in_sight(LaneId id) const {
     const TimeRange span = replay_.span(id);
     const std::int64_t from = std::max(span.begin_ns, axis_.visible.begin_ns);
@@ -167,8 +167,8 @@ class Timeline::Frame {
            static_cast<double>(span.end_ns - span.begin_ns);
   }
 
-  /// The time of so many pixels. With more events visible than a frame has time for, folds of so many events that the
-  /// index has ready.
+  /// Returns the time of so many pixels. With more events visible than a frame has time for, folds of so many events
+  /// that the index has ready.
   [[nodiscard]] Nanoseconds resolution_of(LaneId id, float px) const {
     double ns = axis_.ns_per_px() * static_cast<double>(px);
     double each = 1;
@@ -201,7 +201,7 @@ class Timeline::Frame {
     }
   }
 
-  /// The mean number of simultaneous primitives.
+  /// Returns the mean number of simultaneous primitives.
   [[nodiscard]] int tracks_of(LaneId id) const {
     const ChannelStatistics* const statistics = replay_.statistics(id);
     const TimeRange span = replay_.span(id);

@@ -76,7 +76,7 @@ class TopologyView::Frame {
                        has_switch_ ? "to the switch and from it" : "the rank that it sends to");
   }
 
-  /// The meaning of the lines, and the busiest of them.
+  /// Returns the meaning of the lines, and the busiest of them.
   [[nodiscard]] std::string limits() const {
     const std::string last = format_time(Seconds{Nanoseconds{window()}});
     if (machine_ == nullptr) {
@@ -159,7 +159,7 @@ class TopologyView::Frame {
                            .text = std::move(text)});
   }
 
-  /// The numbers of `rail 5 leaf 0`: 5.0, or the last one alone.
+  /// Returns the numbers of `rail 5 leaf 0`: 5.0, or the last one alone.
   static std::string numbers_in(std::string_view name, bool wants_all) {
     std::string text;
     bool was_digit = false;
@@ -222,7 +222,7 @@ class TopologyView::Frame {
                : nullptr;
   }
 
-  /// The switch of a rank whose transfers went through one.
+  /// Returns the switch of a rank whose transfers went through one.
   [[nodiscard]] Point switch_point(std::int32_t rank) const {
     const AtSwitch& at = *switch_of(rank);
     if (at.hop && machine_ != nullptr) return layout_.at[at.hop->second];
@@ -271,7 +271,7 @@ class TopologyView::Frame {
     return std::max<std::int64_t>((call_.time.end_ns - call_.time.begin_ns) / 20, 1);
   }
 
-  /// The bytes of a chunk that crossed in the last moments, if they were spread over its time.
+  /// Returns the bytes of a chunk that crossed in the last moments, if they were spread over its time.
   [[nodiscard]] double bytes_in_window(const Transfer& one) const {
     const std::int64_t end = one.taken_ns == INT64_MAX ? state_.now_ns : one.taken_ns;
     const std::int64_t from = std::max(one.begin_ns, state_.now_ns - window());
@@ -329,7 +329,7 @@ class TopologyView::Frame {
             kRank | kMiddle | static_cast<std::uint32_t>(at.group)};
   }
 
-  /// The position of a place that belongs to no machine.
+  /// Returns the position of a place that belongs to no machine.
   [[nodiscard]] Point point_of(std::uint32_t place) const {
     const std::uint32_t number = place & ~(kRank | kMiddle);
     return (place & kMiddle) != 0 ? middles_.at(static_cast<std::int32_t>(number)) : gpus_[number];
