@@ -38,6 +38,14 @@ TEST(ProbeJudge, ReadsTheMachine) {
   EXPECT_EQ(plan.rdma_devices, (Ids{"mlx5_0:1", "mlx5_1:1"}));
 }
 
+TEST(ProbeJudge, AGpuWhoseDriverNamesNoModel) {
+  const MadeUpMachine made;
+  made.write("/proc/driver/nvidia/gpus/0000:1b:00.0/information", "IRQ: 1\nModel:");
+  const Machine machine = read_machine(made.sources);
+  ASSERT_EQ(machine.gpus.size(), 1u);
+  EXPECT_EQ(machine.gpus[0].model, "");
+}
+
 TEST(ProbeJudge, WithoutGpusGlooIsToBeTaken) {
   const MadeUpMachine made;
   made.remove("/sys/bus/pci");
