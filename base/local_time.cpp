@@ -1,7 +1,8 @@
 #include "base/local_time.h"
 
-#include <array>
 #include <ctime>
+#include <iomanip>
+#include <sstream>
 
 namespace ringside {
 
@@ -9,8 +10,9 @@ std::string local_time(const char* format) {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
   ::localtime_r(&now, &parts);
-  std::array<char, 64> text{};
-  return {text.data(), std::strftime(text.data(), text.size(), format, &parts)};
+  std::ostringstream text;
+  text << std::put_time(&parts, format);
+  return text.str();
 }
 
 }  // namespace ringside
