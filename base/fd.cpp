@@ -14,27 +14,6 @@ void UniqueFd::reset(int fd) noexcept {
   fd_ = fd;
 }
 
-Result<std::string> read_file(const std::string& path) {
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) {
-    const int why = errno;
-    Error error = system_error(path, why);
-    if (why == ENOENT) error.code = ErrorCode::NotFound;
-    return error;
-  }
-  std::string text;
-  char buffer[1 << 16];
-  for (;;) {
-    const ssize_t got = ::read(file.get(), buffer, sizeof buffer);
-    if (got == 0) return text;
-    if (got > 0) {
-      text.append(buffer, static_cast<std::size_t>(got));
-    } else if (errno != EINTR) {
-      return system_error(path, errno);
-    }
-  }
-}
-
 bool is_link_of_another_user(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);

@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/deadline.h"
 #include "base/fd.h"
+#include "base/read_file.h"
 #include "diag/logparse/blocks.h"
 
 namespace ringside::logs {
@@ -75,28 +75,6 @@ class FdSource : public ByteSource {
   int fd_;
   std::string head_;
 };
-
-/// Opens a named pipe, and waits for its writer for a limited time.
-/// head  receives what was read while waiting
-Result<UniqueFd> open_pipe(const std::string& name, std::string& head, Clock& clock) {
-  UniqueFd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd) return system_error(name, errno, "check that it is readable");
-  const Deadline deadline = deadline_in(std::chrono::seconds{5}, clock);
-  std::array<char, 4096> block;
-  while (!has_passed(deadline)) {
-    const ssize_t got = ::read(fd.get(), block.data(), block.size());
-    if (got > 0) head.assign(block.data(), static_cast<std::size_t>(got));
-    const bool is_written = got > 0 || (got < 0 && errno == EAGAIN);
-    if (is_written) {
-      ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) & ~O_NONBLOCK);
-      return fd;
-    }
-    if (got < 0 && errno != EINTR) return system_error(name, errno, "check that it is readable");
-    clock.sleep(std::chrono::milliseconds{50});
-  }
-  return Error{ErrorCode::NotFound, name + ": a pipe that no program writes to",
-               "start the program that writes first, or name its file"};
-}
 
 Error damaged(const std::string& name, const char* format, const char* why) {
   return {ErrorCode::Corrupt, fmt::format("{}: {} data {}", name, format, why),
@@ -232,18 +210,16 @@ Result<std::unique_ptr<ByteSource>> open_source(const std::string& name, std::ui
   UniqueFd owned;
   int fd = STDIN_FILENO;
   std::string head_of_pipe;
-  struct stat status {};
-  if (name != "-" && ::stat(name.c_str(), &status) == 0 && S_ISFIFO(status.st_mode)) {
-    RINGSIDE_TRY(owned, open_pipe(name, head_of_pipe, clock));
-    fd = owned.get();
-  } else if (name != "-") {
-    owned.reset(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
-    if (!owned) {
-      Error error =
-          system_error(name, errno, "its lines are missing: check the path and the permissions");
-      if (errno == ENOENT) error.code = ErrorCode::NotFound;
+  if (name != "-") {
+    Result<OpenedFile> opened = open_to_read(name, clock);
+    if (!opened) {
+      Error error = opened.error();
+      if (error.help.empty())
+        error.help = "its lines are missing: check the path and the permissions";
       return error;
     }
+    owned = std::move(opened->fd);
+    head_of_pipe = std::move(opened->head);
     fd = owned.get();
   }
   auto file = std::make_unique<FdSource>(name, std::move(owned), fd, std::move(head_of_pipe));

@@ -6,9 +6,9 @@
 #include <array>
 #include <string>
 
-#include "base/fd.h"
 #include "engine/channels/attempt.h"
 #include "engine/channels/graph_xml_names.h"
+#include "engine/topology/sources/description_file.h"
 #include "engine/topology/sources/xml_element.h"
 
 namespace ringside {
@@ -164,7 +164,7 @@ Result<Graphs> parse_graph_xml(std::string_view text, const std::string& where,
 }
 
 Result<Graphs> load_graph_xml(const std::string& path, const System& system) {
-  RINGSIDE_TRY(const std::string text, read_file(path));
+  RINGSIDE_TRY(const std::string text, read_description(path));
   return parse_graph_xml(text, path, system);
 }
 

@@ -68,6 +68,9 @@ Result<std::vector<std::string>> find_files(const std::vector<std::string>& argu
     if (fs::is_directory(argument, failed)) {
       RINGSIDE_TRY(const std::vector<std::string> inside, files_below(argument));
       files.insert(files.end(), inside.begin(), inside.end());
+    } else if (fs::is_fifo(argument, failed)) {  // each is read twice
+      return Error{ErrorCode::InvalidArgument, argument + ": a pipe",
+                   "write it to a file first, and give that"};
     } else if (fs::exists(argument, failed)) {
       files.push_back(argument);
     } else {

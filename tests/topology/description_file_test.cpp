@@ -2,10 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
+#include <thread>
 
 namespace ringside {
 namespace {
@@ -28,6 +30,16 @@ TEST(DescriptionFile, RefusesAnEndlessFile) {
   ASSERT_FALSE(zeros);
   EXPECT_EQ(zeros.error().code, ErrorCode::InvalidArgument);
   EXPECT_THAT(zeros.error().message, HasSubstr("/dev/zero: more than 16MiB"));
+}
+
+TEST(DescriptionFile, ReadsAPipeToItsEnd) {
+  const std::string path = testing::TempDir() + "description_" + std::to_string(::getpid());
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const std::jthread writer([&path] { std::ofstream(path) << std::string(100'000, 'x'); });
+  const auto text = read_description(path);
+  std::remove(path.c_str());
+  ASSERT_TRUE(text) << text.error().message;
+  EXPECT_EQ(*text, std::string(100'000, 'x'));
 }
 
 TEST(DescriptionFile, NamesTheActualFormat) {

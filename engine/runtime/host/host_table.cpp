@@ -6,9 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
+#include "base/fd.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "base/write_file.h"
@@ -155,11 +154,9 @@ std::string host_table_path(const Environment& environment) {
 }
 
 Result<HostTable> load_host_table(const std::string& path) {
-  std::ifstream file(path);
-  if (path.empty() || !file) return usual_host_table();
-  std::ostringstream text;
-  text << file.rdbuf();
-  return parse_host_table(text.str(), path);
+  const Result<std::string> text = read_file(path);
+  if (!text) return usual_host_table();
+  return parse_host_table(*text, path);
 }
 
 Status save_host_table(const HostTable& table, const std::string& path) {
