@@ -8,7 +8,8 @@ namespace {
 
 Seconds from_us(double us) { return Seconds{us * 1e-6}; }
 
-// Latency of an EFA device whose description states none: the value that the plugin uses for p5 and p6.
+// Latency of an EFA device whose description states none: the lowest of the plugin's values (150, 75 and 35 us by
+// generation).
 // source  aws-ofi-nccl, src/platform-aws.cpp
 constexpr double kEfaLatencyUs = 35;
 

@@ -20,6 +20,8 @@
 namespace ringside::cli {
 namespace {
 
+constexpr int kMostLocalRanks = 1024;  // of one machine or node
+
 /// "shm (ranks of one host) or tcp (any ranks); default: the first of these that joins two ranks"
 std::string transport_help() {
   std::string text;
@@ -30,7 +32,8 @@ std::string transport_help() {
   return text + "; default: the first of these that joins two ranks";
 }
 
-Status at_least(const char* option, int value, int least, int most) {
+/// errors  InvalidArgument: the value is below `least` or above `most`
+Status check_number(const char* option, int value, int least, int most) {
   if (value >= least && value <= most) return {};
   return Error{ErrorCode::InvalidArgument, fmt::format("{} {}", option, value),
                fmt::format("give a number from {} to {}", least, most)};
@@ -56,7 +59,7 @@ Result<CallSettings> call_settings(const BenchArguments& arguments) {
   if (!arguments.protocol.empty()) {
     RINGSIDE_TRY(settings.protocol, parse_protocol(arguments.protocol));
   }
-  RINGSIDE_TRY(at_least("--channels", arguments.channels, 0, kMaxChannels));
+  RINGSIDE_TRY(check_number("--channels", arguments.channels, 0, kMaxChannels));
   settings.nchannels = arguments.channels;
   if (!arguments.slot.empty()) {
     RINGSIDE_TRY(settings.slot, parse_bytes(arguments.slot));
@@ -64,9 +67,9 @@ Result<CallSettings> call_settings(const BenchArguments& arguments) {
   return settings;
 }
 
-/// -b, -e and -f, or -i.
+/// Returns the sizes from -b to -e, by the factor of -f or in steps of -i.
 Result<std::vector<Bytes>> sizes_of(const BenchArguments& arguments) {
-  RINGSIDE_TRY(at_least("-f", arguments.factor_or_default(), 2, 1 << 20));
+  RINGSIDE_TRY(check_number("-f", arguments.factor_or_default(), 2, 1 << 20));
   RINGSIDE_TRY(const Bytes from, parse_bytes(arguments.from));
   RINGSIDE_TRY(const Bytes to, parse_bytes(arguments.to));
   if (arguments.step.empty())
@@ -95,14 +98,14 @@ Result<std::vector<Bytes>> sizes_of(const BenchArguments& arguments) {
   return sizes;
 }
 
-/// -t threads with -g GPUs each: our ranks are processes.
+/// Converts -t threads with -g GPUs each to a number of ranks, which are processes here.
 /// returns  the ranks that they make; nothing: neither is given, or a launcher starts the ranks
 Result<std::optional<int>> ranks_of_threads(const BenchArguments& arguments) {
   if (!arguments.threads && !arguments.gpus) return std::optional<int>();
   const int threads = arguments.threads.value_or(1);
   const int gpus = arguments.gpus.value_or(1);
-  RINGSIDE_TRY(at_least("-t", threads, 1, 1024));
-  RINGSIDE_TRY(at_least("-g", gpus, 1, 1024));
+  RINGSIDE_TRY(check_number("-t", threads, 1, kMostLocalRanks));
+  RINGSIDE_TRY(check_number("-g", gpus, 1, kMostLocalRanks));
   if (arguments.ranks) {
     return Error{
         ErrorCode::InvalidArgument,
@@ -118,7 +121,7 @@ Result<std::optional<int>> ranks_of_threads(const BenchArguments& arguments) {
                fmt::format("omit them, and start {} times as many processes", threads * gpus)};
 }
 
-/// Options that the shapes of other benchmarks have no place for.
+/// Checks that no option is given for which the output of another benchmark has no place.
 Status check_shape(const BenchArguments& arguments) {
   if (arguments.like.empty() && arguments.nccl_tests_file.empty()) return {};
   const char* option = arguments.like.empty() ? "-J" : "--like";
@@ -161,8 +164,8 @@ Result<BenchOptions> bench_options(const BenchArguments& arguments) {
   RINGSIDE_TRY(check_shape(arguments));
   RINGSIDE_TRY(parse_shape(arguments.like, bench.collective));
   if (!arguments.nccl_tests_file.empty()) RINGSIDE_TRY(check_nccl_tests(bench.collective));
-  RINGSIDE_TRY(at_least("--warmup", arguments.warmup, 0, 1'000'000));
-  RINGSIDE_TRY(at_least("--iters", arguments.iterations, 1, 1'000'000));
+  RINGSIDE_TRY(check_number("--warmup", arguments.warmup, 0, 1'000'000));
+  RINGSIDE_TRY(check_number("--iters", arguments.iterations, 1, 1'000'000));
   RINGSIDE_TRY(bench.sizes, sizes_of(arguments));
   RINGSIDE_TRY(bench.type, parse_data_type(arguments.type));
   RINGSIDE_TRY(study::check_sizes(bench.sizes, bench.type));
@@ -170,7 +173,7 @@ Result<BenchOptions> bench_options(const BenchArguments& arguments) {
   bench.root = Rank{arguments.root};
   bench.warmup = arguments.warmup;
   bench.iterations = arguments.iterations;
-  RINGSIDE_TRY(at_least("--graph", arguments.graph, 0, 10'000));
+  RINGSIDE_TRY(check_number("--graph", arguments.graph, 0, 10'000));
   bench.graph = arguments.graph;
   bench.expects = arguments.expects;
   RINGSIDE_TRY(bench.checks, parse_check(arguments.check, arguments.iterations));
@@ -183,7 +186,7 @@ Result<OverlapOptions> overlap_options(const BenchArguments& arguments) {
   RINGSIDE_TRY(overlap.compute, parse_time(arguments.overlap));
   RINGSIDE_TRY(overlap.gradients, parse_bytes(arguments.to));
   RINGSIDE_TRY(overlap.bucket_cap, parse_bytes(arguments.bucket_cap));
-  RINGSIDE_TRY(at_least("--layers", arguments.layers, 1, 100'000));
+  RINGSIDE_TRY(check_number("--layers", arguments.layers, 1, 100'000));
   overlap.layers = arguments.layers;
   overlap.iterations = arguments.iterations;
   RINGSIDE_TRY(overlap.shares_memory, parse_buffers(arguments.buffers));
@@ -205,9 +208,9 @@ Result<JobOptions> bench_job_options(const BenchArguments& arguments) {
                  "omit --algo and --proto"};
   }
   JobOptions job;
-  if (arguments.ranks) RINGSIDE_TRY(at_least("-n", *arguments.ranks, 1, 1024));
+  if (arguments.ranks) RINGSIDE_TRY(check_number("-n", *arguments.ranks, 1, kMostLocalRanks));
   RINGSIDE_TRY(const std::optional<int> of_threads, ranks_of_threads(arguments));
-  if (of_threads) RINGSIDE_TRY(at_least("-t times -g", *of_threads, 1, 1024));
+  if (of_threads) RINGSIDE_TRY(check_number("-t times -g", *of_threads, 1, kMostLocalRanks));
   job.local_ranks = of_threads ? of_threads : arguments.ranks;
   RINGSIDE_TRY(job.join_timeout, parse_time(arguments.join_timeout));
   job.trace_path = arguments.trace;
@@ -216,12 +219,12 @@ Result<JobOptions> bench_job_options(const BenchArguments& arguments) {
     RINGSIDE_TRY(job.communicator.host.transport, parse_transport(arguments.transport));
   }
   RINGSIDE_TRY(job.communicator.settings, call_settings(arguments));
-  RINGSIDE_TRY(at_least("--ranks-per-node", arguments.ranks_per_node, 0, 1024));
+  RINGSIDE_TRY(check_number("--ranks-per-node", arguments.ranks_per_node, 0, kMostLocalRanks));
   job.communicator.host.ranks_per_node = arguments.ranks_per_node;
   RINGSIDE_TRY(job.on_stage, rank_binder(arguments.bind, job.local_ranks.has_value()));
   RINGSIDE_TRY(job.faults, fault_plan_of(arguments.faults));
   if (arguments.status_port) {
-    RINGSIDE_TRY(at_least("--status", *arguments.status_port, 1, 65535));
+    RINGSIDE_TRY(check_number("--status", *arguments.status_port, 1, 65535));
     job.status_port = static_cast<std::uint16_t>(*arguments.status_port);
   }
   RINGSIDE_TRY(job.dumps, dump_folder(arguments.dumps));

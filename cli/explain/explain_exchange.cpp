@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
@@ -53,6 +54,7 @@ std::string exchange_text(const ExchangeExplanation& exchange, const std::string
   text += '\n';
   fmt::format_to(out, kRow, "size", "between two", "channels", "on each");
   for (const ExchangeSize& size : exchange.sizes) {
+    // A transfer that is shorter than a part is one part of its own size.
     fmt::format_to(out, kRow, format_bytes(size.bytes), format_bytes(size.transfer), size.parts,
                    format_bytes(std::min(size.part, size.transfer)));
   }

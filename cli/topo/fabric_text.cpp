@@ -1,6 +1,7 @@
 #include "cli/topo/fabric_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -35,6 +36,8 @@ std::string hosts_of(const AskedFabric& asked) {
   return text;
 }
 
+/// Returns the nodes of a job, as ranges if they ascend. Otherwise their order is part of the placement. Long texts are
+/// cut at a comma.
 std::string nodes_of(const std::vector<int>& nodes) {
   constexpr std::size_t kMost = 60;
   std::string text;
@@ -82,6 +85,8 @@ std::string fabric_text(const AskedFabric& asked) {
   text += fmt::format(", {}\n\n", routing_of(settings));
   for (const std::string& part : shape.parts) text += fmt::format("  {}\n", part);
   if (!shape.parts.empty()) text += "\n";
+  // From the top down, for each level: its cables to the level above (`|`), or among the switches of the top level
+  // (`=`), then its switches.
   for (std::size_t i = shape.parts.empty() ? shape.levels.size() : 0; i-- > 0;) {
     const FabricLevel& level = shape.levels[i];
     if (i + 1 < shape.levels.size() || shape.tiers.size() > shape.levels.size()) {

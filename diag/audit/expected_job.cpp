@@ -42,11 +42,12 @@ constexpr PresetOfGpu kPresets[] = {
     {"B200", "dgx-b200"},     {"H100", "dgx-h100"},     {"A100", "dgx-a100"}, {"V100", "dgx-1v"},
 };
 
-/// The preset of the job, and whether it is a guess; empty: unknown.
+/// The preset of the job.
 struct Guess {
-  std::string preset;
-  bool is_sure = false;
+  std::string preset;    ///< empty: unknown
+  bool is_sure = false;  ///< the logs name the GPU
 };
+
 Guess guess_of(const JobFacts& facts) {
   const std::string gpu = gpu_name(facts);
   const int each = ranks_of_a_host(facts);
@@ -59,6 +60,7 @@ Guess guess_of(const JobFacts& facts) {
     return {is_half ? "perlmutter-a100" : std::string(one.preset), true};
   }
   if (!gpu.empty()) return {};
+  // Without the GPU's name: a common host that has NVLink SHARP, or as many GPUs with connections within the host.
   if (has_multicast(facts) && each == kBoard) return {"dgx-h100", false};
   if (each == kBoard && local_edges(facts).p2p + local_edges(facts).shm > 0)
     return {"dgx-a100", false};
@@ -71,6 +73,7 @@ struct ListedNics {
   std::size_t count = 0;
   int mbits = 0;  ///< 0: unknown
 };
+
 ListedNics listed_nics(const JobFacts& facts) {
   ListedNics nics;
   for (const HostFacts& host : facts.hosts) {
@@ -131,7 +134,7 @@ void set_hosts(const JobFacts& facts, Host host, JobHosts& hosts) {
   hosts.runs.push_back({std::move(host), count});
 }
 
-/// Sets properties of the NICs and the network that a dump does not contain.
+/// Sets the latency of EFA devices, which a dump does not contain.
 /// source  aws-ofi-nccl's properties of EFA, as in the preset aws-p5
 void set_latency(const JobFacts& facts, std::vector<HostPci>& list) {
   constexpr double kEfa = 75;  // us
@@ -169,11 +172,13 @@ Result<ExpectedJob> expected_job(const JobFacts& facts, const std::string& clust
   const LogRelease release = release_of(facts);
   RINGSIDE_TRY(const TopologyRules rules, load_topology_rules(release.name));
   const int nodes = std::max(facts.nodes(), 1);
+  // The user names the hosts.
   if (!cluster.empty()) {
     const bool has_count = contains(cluster, ':');
     RINGSIDE_TRY(JobHosts hosts, load_hosts(cluster, has_count ? 1 : nodes, std::nullopt));
     return ExpectedJob{std::move(hosts), cluster, release};
   }
+  // A log has a topology dump.
   for (const TopologyDump* dump : dumps_of(facts)) {
     Result<Host> host = host_of_dump(*dump, rules);
     if (!host) continue;
@@ -182,6 +187,7 @@ Result<ExpectedJob> expected_job(const JobFacts& facts, const std::string& clust
     set_hosts(facts, *std::move(host), hosts);
     return ExpectedJob{std::move(hosts), "the topology that " + dump->host + " dumped", release};
   }
+  // The GPUs match a preset, which is reduced to the GPUs and NICs that the logs show.
   const Guess guess = guess_of(facts);
   if (guess.preset.empty()) {
     return Error{ErrorCode::NotFound, "the logs do not show the hardware of the hosts",

@@ -14,12 +14,12 @@ using logs::trimmed;
 using What = Occupation::What;
 
 // Messages of Megatron-LM, DeepSpeed, transformers, Lightning and NeMo about a checkpoint: a verb and an object.
-constexpr auto kBegun = std::to_array<std::string_view>({"saving", "writing"});
+constexpr auto kBegins = std::to_array<std::string_view>({"saving", "writing"});
 constexpr auto kDone =
     std::to_array<std::string_view>({"saved", "finished saving", "done saving", "written"});
 constexpr auto kCalls =
     std::to_array<std::string_view>({"torch.save", "save_pretrained", "save_checkpoint("});
-constexpr auto kWritten =
+constexpr auto kObjects =
     std::to_array<std::string_view>({"checkpoint", "model", "optimizer", "state", "weights"});
 
 // Frames of py-spy's stacks: whole words that do not occur in messages.
@@ -67,6 +67,9 @@ Occupation bar_in(std::string_view line) {
     return {done == all ? What::BarDone : What::Bar, "a bar that counts data"};
   }
   label.remove_suffix(1);
+  // Removes what precedes the label: a time, as in `2026-03-14T09:26:53Z Epoch 3`; a launcher's tag or the bar's
+  // previous state, as in `[default0]:Tokenizing` and `\rMap`; the colon after a tag. Without `\r` and `]`, npos + 1 is
+  // the beginning.
   std::int64_t time = 0;
   label = trimmed(label.substr(logs::read_time(label, time)));
   label = label.substr(std::min(label.size(), label.find_last_of("\r]") + 1));
@@ -82,14 +85,14 @@ Occupation occupation_in(std::string_view line) {
   if (Occupation bar = bar_in(line); bar.what != What::None) return bar;
   constexpr std::size_t kNear = 200;  // words of a message, not of a text that it quotes
   const std::string small = lower_case(line.substr(0, kNear));
-  // A call in a line of source code was not necessarily made.
+  // A call in a line of source code, such as `torch.save(model.state_dict(), path)`, was not necessarily made.
   const bool is_call =
       contains_any(small, kCalls) && !contains(small, " = ") && !contains(small, "(model");
   if (is_call) return {What::Saving};
-  if (!contains_any(small, kWritten)) return {};
+  if (!contains_any(small, kObjects)) return {};
   if (contains_any(small, kDone)) return {What::Saved};
   // A setting, not an action: `saving a checkpoint every 500 steps`.
-  if (contains_any(small, kBegun) && !contains(small, "every")) return {What::Saving};
+  if (contains_any(small, kBegins) && !contains(small, "every")) return {What::Saving};
   return {};
 }
 
@@ -101,7 +104,7 @@ std::string words_of(const Occupation& occupation) {
       return "was busy with `" + occupation.label + "`, whose progress bar was not at its end";
     case What::Files:
       return "was busy with files or data: its stack ends in a checkpoint or in the data loader";
-    default:
+    default:  // Saved, BarDone
       return "has done its work";
   }
 }

@@ -23,7 +23,7 @@ struct Occupation {
 /// Returns the work that a line shows. The line may have a prefix.
 Occupation occupation_in(std::string_view line);
 
-/// Returns the work as a predicate after a rank's name: `is writing a checkpoint`.  shape  what is not None
+/// Returns the work as a predicate after a rank's name: `was writing a checkpoint`.  shape  what is not None
 std::string words_of(const Occupation& occupation);
 
 }  // namespace ringside::job

@@ -8,6 +8,11 @@
 namespace ringside::logs {
 namespace {
 
+// The forms of a frame that tools print come first, then the forms that people and scripts write in one line.
+
+/// A longer line is no stack, and would be searched for every separator.
+constexpr std::size_t kLongestLine = 2048;
+
 std::optional<std::int64_t> whole_number(std::string_view text) {
   Cursor cursor(text);
   std::int64_t number = 0;
@@ -98,10 +103,6 @@ bool recorded_frame(std::string_view text, FrameLine& frame) {
   return !contains(frame.function, ' ') && contains(behind, ".py:") && source_line(behind, frame);
 }
 
-}  // namespace
-
-namespace {
-
 /// `train.py:120 in step`, `train.py:120 step`
 bool place_first(std::string_view text, FrameLine& frame) {
   const std::size_t blank = text.find(' ');
@@ -117,7 +118,8 @@ bool is_function(std::string_view text) {
          !contains(text, '=') && (!contains(text, ' ') || text.ends_with(')'));
 }
 
-/// A frame of a stack in a line: in full, or a function's name alone.
+/// Reads a frame of a stack in a line: in full, or a function's name alone.
+/// returns  whether the frame is in full
 bool frame_in_line(std::string_view part, FrameLine& frame) {
   frame = {};
   if (py_spy_frame(part, frame)) return true;
@@ -126,6 +128,10 @@ bool frame_in_line(std::string_view part, FrameLine& frame) {
   frame = {};
   frame.function = part;
   return false;
+}
+
+bool begins_with_rank(std::string_view text) {
+  return text.starts_with("rank") || text.starts_with("Rank") || text.starts_with("[rank");
 }
 
 /// Returns where the first frame of a line begins, after the name that precedes it.
@@ -147,9 +153,7 @@ std::size_t frame_at(std::string_view part) {
   if (at == std::string_view::npos) {
     // `rank 0: all_reduce <- step (train.py:88)`: the innermost has no file.
     const std::size_t behind = part.rfind(": ");
-    const bool is_ranked =
-        part.starts_with("rank") || part.starts_with("Rank") || part.starts_with("[rank");
-    const bool is_bare = is_ranked && behind != std::string_view::npos &&
+    const bool is_bare = begins_with_rank(part) && behind != std::string_view::npos &&
                          is_function(part.substr(behind + 2)) &&
                          part.find(' ', behind + 2) == std::string_view::npos;
     return is_bare ? behind + 2 : at;
@@ -163,7 +167,7 @@ std::size_t frame_at(std::string_view part) {
 
 /// Returns whether the text before a frame names a process, and is not part of a sentence.
 bool is_label(std::string_view text) {
-  constexpr std::size_t kLongest = 60;
+  constexpr std::size_t kLongest = 60;  // a longer text is a sentence
   text = trimmed(text);
   if (text.empty()) return true;
   const char end = text.back();
@@ -176,6 +180,7 @@ bool is_label(std::string_view text) {
 constexpr auto kArrows = std::to_array<std::string_view>(
     {" <- ", " \u2190 ", " < ", " -> ", " \u2192 ", " > ", " => ", " / ", " | ", "; ", ", "});
 
+/// Returns whether programs usually start in this function, which shows the order of the frames.
 bool is_outermost(const FrameLine& frame) {
   return frame.function == "main" || frame.function == "<module>" || frame.function == "train" ||
          frame.function == "run";
@@ -197,9 +202,8 @@ std::optional<LineStack> stack_without_arrows(std::string_view text) {
     rest = trimmed_left(rest.substr(part.size()));
   }
   if (stack.frames.empty()) return std::nullopt;
-  const bool has_rank = stack.label.starts_with("rank") || stack.label.starts_with("Rank") ||
-                        stack.label.starts_with("[rank");
-  const bool is_named = has_rank && stack.label.find_first_of("0123456789") != text.npos;
+  const bool is_named =
+      begins_with_rank(stack.label) && stack.label.find_first_of("0123456789") != text.npos;
   if (stack.frames.size() < 2 && !is_named) return std::nullopt;
   return stack;
 }
@@ -207,13 +211,14 @@ std::optional<LineStack> stack_without_arrows(std::string_view text) {
 }  // namespace
 
 std::optional<LineStack> parse_stack_in_line(std::string_view text) {
-  constexpr std::size_t kLongest = 2048;
-  if (text.size() > kLongest || !contains(text, '.')) return std::nullopt;
+  if (text.size() > kLongestLine || !contains(text, '.')) return std::nullopt;
+  // Tries the separators in order. A separator fits if it separates frames and function names only, and enough of them
+  // are frames in full. A sentence with the same separator has other words.
   LineStack stack;
   for (const std::string_view arrow : kArrows) {
     if (!contains(text, arrow)) continue;
     std::string_view rest = text;
-    std::size_t whole = 0;
+    std::size_t full_frames = 0;
     bool are_frames = true;
     stack = {};
     while (!rest.empty() && are_frames) {
@@ -228,16 +233,17 @@ std::optional<LineStack> parse_stack_in_line(std::string_view text) {
         part.remove_prefix(at);
       }
       FrameLine frame;
-      const bool is_whole = frame_in_line(part, frame);
-      whole += is_whole ? 1U : 0U;
+      const bool is_full = frame_in_line(part, frame);
+      full_frames += is_full ? 1U : 0U;
       // In `main (train.py:133)   <- it hangs here` the text after the arrow is a comment.
-      are_frames = is_whole || is_function(part);
+      are_frames = is_full || is_function(part);
       stack.frames.push_back(frame);
     }
-    // A comma and a bar have many other uses.
+    // An arrow needs one frame in full; a slash, a bar, a semicolon and a comma need two, because they have many other
+    // uses. The second byte of a Unicode arrow is not ASCII.
     const bool is_arrow = arrow.find_first_not_of(" <->=") == std::string_view::npos ||
                           static_cast<unsigned char>(arrow[1]) > 127;
-    if (!are_frames || stack.frames.size() < 2 || whole < (is_arrow ? 1U : 2U)) continue;
+    if (!are_frames || stack.frames.size() < 2 || full_frames < (is_arrow ? 1U : 2U)) continue;
     if (is_outermost(stack.frames.front()) && !is_outermost(stack.frames.back()))
       std::reverse(stack.frames.begin(), stack.frames.end());
     return stack;
@@ -249,11 +255,12 @@ bool is_stack_in_line(std::string_view text) { return parse_stack_in_line(text).
 
 bool parse_frame(std::string_view text, FrameLine& frame) {
   frame = {};
-  if (text.size() < 5 || text.size() > 2048 || is_stack_in_line(text)) return false;
+  constexpr std::size_t kShortest = 5;  // characters of a frame
+  if (text.size() < kShortest || text.size() > kLongestLine || is_stack_in_line(text)) return false;
   // Removes a comment after a frame.
   for (const std::string_view mark : {"  #", "  <-", "  <=", "  //"}) {
     const std::size_t at = text.find(mark);
-    if (at != std::string_view::npos && at > 5) text = trimmed_right(text.substr(0, at));
+    if (at != std::string_view::npos && at > kShortest) text = trimmed_right(text.substr(0, at));
   }
   for (auto* const read : {gdb_frame, python_frame, py_spy_frame, recorded_frame}) {
     if (read(text, frame)) return true;

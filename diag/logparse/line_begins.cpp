@@ -226,8 +226,6 @@ bool is_row(std::string_view text) {
 }
 }  // namespace
 
-/// Returns whether a line of a full page can begin a program's line: a header, a tag, a label, a frame, a row, words
-/// that begin messages. Broader than begins_line(): a page can be full by chance.
 bool begins_on_full_page(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"[default",   "[E",          "[W",         "[I",         "[PG ",       "[c10d]",
@@ -243,14 +241,12 @@ bool begins_on_full_page(std::string_view text) {
   return parse_ras(text, record) != Parsed::No || begins_as_message(text);
 }
 
-/// Returns whether the line cannot continue: a rule across the page, a frame of a stack, the end of a known message.
 bool ends_line(std::string_view text) {
   const bool is_rule = text.find_first_not_of("-=*#_+ ") == std::string_view::npos;
   return is_rule || is_frame_line(text) || text.ends_with("before timing out.") ||
          text.ends_with("(most recent call first):") || text.ends_with("(most recent call last):");
 }
 
-/// Returns whether the line must continue: `terminated with exception: [Rank 1]` announces what a watchdog caught.
 bool announces(std::string_view text) {
   if (!text.ends_with(']')) return text.ends_with("exception:");
   const std::size_t at = text.rfind("[Rank ");

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "diag/logparse/blocks.h"
 #include "diag/logparse/mapping.h"

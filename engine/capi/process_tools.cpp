@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -22,6 +23,9 @@
 namespace ringside {
 namespace {
 
+/// Reads the value of RINGSIDE_FAULTS. It names a file if that file exists, or if the text ends like the name of a YAML
+/// file or has a line break, which no fault has; the error then names the file. Else it is a list of faults, separated
+/// by semicolons.
 Result<FaultPlan> plan_of(const std::string& text) {
   std::error_code ignored;
   if (std::filesystem::exists(text, ignored) || text.find('\n') != std::string::npos ||
@@ -64,6 +68,8 @@ Result<std::shared_ptr<TraceRecorder>> trace_of_process(Bootstrap& bootstrap) {
   if (!pattern) return std::shared_ptr<TraceRecorder>();
   const std::string path = filled_in_path(*pattern, host_name("localhost"), ::getpid());
   TraceInfo info = this_process_info(TraceClock::HostMonotonic);
+  // Does not keep the lock in create_shared_trace(), which waits for the other ranks: some may be threads of this
+  // process.
   bool has_joined = false;
   {
     const std::lock_guard lock(mutex);

@@ -9,12 +9,15 @@ namespace ringside {
 
 RINGSIDE_HD constexpr std::int64_t smaller(std::int64_t a, std::int64_t b) { return b < a ? b : a; }
 
-/// shape  a >= 0, b >= 1
-/// Cost  a division of 64 bits takes a GPU some hundred instructions, and most divisors of a short call are 1
+/// Returns a / b, rounded up.  shape  a >= 0, b >= 1
+/// A divisor of 1 has its own path, because a division of 64 bits takes a GPU some hundred instructions, and most
+/// divisors of a short call are 1.
 RINGSIDE_HD constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   if (b == 1) return a;
   return a / b + (a % b != 0 ? 1 : 0);
 }
+
+/// Returns the smallest multiple of b that is not less than a.  shape  a >= 0, b >= 1
 RINGSIDE_HD constexpr std::int64_t ceil_multiple(std::int64_t a, std::int64_t b) {
   if (a <= b) return a == 0 ? 0 : b;
   return ceil_div(a, b) * b;

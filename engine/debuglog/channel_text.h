@@ -59,6 +59,7 @@ struct ConnectionFacts {
   bool is_pci_mapped = false;  ///< with GDR, 2.26+
   bool is_shared = false;      ///< the buffers are shared by several connections, 2.8+
 };
+/// Returns the line about a connection.
 std::string connection_text(NcclVersion version, const ConnectionFacts& connection);
 
 /// Whether the rank's rings use PXN and GPUDirect RDMA; logged from 2.24 on.

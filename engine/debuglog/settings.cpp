@@ -33,6 +33,7 @@ DebugSettings debug_settings(const Environment& environment, NcclVersion version
   if (const auto level = environment("NCCL_DEBUG")) settings.level = level_of(*level);
   const auto subsystems = environment("NCCL_DEBUG_SUBSYS");
   settings.shown = subsystems ? known_subsystems(*subsystems) : default_subsystems(version);
+  // NCCL opens no file at the levels none and version.
   const auto file = environment("NCCL_DEBUG_FILE");
   if (file && settings.has(DebugLevel::Warn)) settings.file = filled_in_path(*file, host, pid);
   settings.times = Timestamps::from(environment, Timestamps::Zone::Local);

@@ -27,19 +27,22 @@ class Timestamps {
   Timestamps() = default;
   explicit Timestamps(Zone zone) : zone_(zone) {}
 
-  /// NCCL_DEBUG_TIMESTAMP_LEVELS: a list of ALL, VERSION, WARN, INFO, ABORT, TRACE; `^` before it: all
-  /// others. NCCL_DEBUG_TIMESTAMP_FORMAT: as strftime, with one `%1f` .. `%9f` for fractions of a second; an underscore
-  /// is a blank. Unknown words are ignored, as in NCCL.
+  /// Reads the levels and the format from two variables. Unknown words are ignored, as in NCCL.
+  ///
+  ///     NCCL_DEBUG_TIMESTAMP_LEVELS   a list of ALL, VERSION, WARN, INFO, ABORT, TRACE; `^` before it: all others
+  ///     NCCL_DEBUG_TIMESTAMP_FORMAT   as strftime, with one `%1f` .. `%9f` for fractions of a second; an underscore is
+  ///                                   a blank
   static Timestamps from(const Environment& environment, Zone zone);
 
   [[nodiscard]] bool shows(DebugLevel level) const {
     return !format_.empty() && ((levels_ >> static_cast<unsigned>(level)) & 1U) != 0;
   }
+  /// Returns the timestamp of a line that shows one.
   [[nodiscard]] std::string text(WallTime time) const;
 
  private:
   Zone zone_ = Zone::Utc;
-  std::uint32_t levels_ = 1U << static_cast<unsigned>(DebugLevel::Warn);
+  std::uint32_t levels_ = 1U << static_cast<unsigned>(DebugLevel::Warn);  ///< a bit for each level
   std::string format_ = "[%F %T] ";
 };
 

@@ -49,6 +49,8 @@ std::string card_of(const HostPci& function) {
   return function.bus_id.substr(0, function.bus_id.rfind('.'));
 }
 
+/// Returns the distance of two devices: NVL on one card, PIX below one switch, PXB below several switches, PHB below
+/// one CPU, SYS below two CPUs.
 PathType distance(const NetSeat& a, const NetSeat& b) {
   if (a.nic == b.nic) return PathType::Nvl;  // NCCL gives PORT the value of NVL
   if (!a.above.empty() && !b.above.empty() && !a.above.back()->bus_id.empty() &&
@@ -86,6 +88,7 @@ int lanes_of(const Seats& seats, const std::vector<int>& members) {
 
 void merge_nets(Host& host, const TopologyParameters& parameters) {
   if (parameters.merge_level == PathType::Loc || parameters.rules.merged_nets < 2) return;
+  // Groups the devices.
   const Seats seats = find_seats(host);
   std::vector<std::vector<int>> groups;
   std::map<int, bool> is_placed;
@@ -104,12 +107,14 @@ void merge_nets(Host& host, const TopologyParameters& parameters) {
     if (members.size() > 1) groups.push_back(std::move(members));
   }
   if (groups.empty()) return;
-  std::vector<int> gone;
+  // Counts the lanes before anything changes, because the seats point into the host.
+  std::vector<int> merged_away;
   std::map<int, int> lanes;  // [first member]
   for (const std::vector<int>& members : groups) {
     lanes[members.front()] = lanes_of(seats, members);
-    gone.insert(gone.end(), members.begin() + 1, members.end());
+    merged_away.insert(merged_away.end(), members.begin() + 1, members.end());
   }
+  // Makes the first member of each group the virtual device, and removes the others.
   const std::vector<HostNetPlace> nets = nets_of(host);
   const auto net_of = [&](int dev) {
     return *std::ranges::find_if(nets,
@@ -126,8 +131,9 @@ void merge_nets(Host& host, const TopologyParameters& parameters) {
     }
     if (first.function != nullptr) first.function->link_width = lanes[members.front()];
   }
-  keep_nets(host,
-            [&](const HostNet& net) { return std::ranges::find(gone, net.dev) == gone.end(); });
+  keep_nets(host, [&](const HostNet& net) {
+    return std::ranges::find(merged_away, net.dev) == merged_away.end();
+  });
 }
 
 }  // namespace ringside

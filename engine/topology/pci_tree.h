@@ -14,11 +14,11 @@ struct FoundDevice {
   struct Bridge {
     HostPci function;
     /// Whether it represents a whole switch: the devices below it are on several buses, which is impossible for one
-    /// port of a switch. Such short descriptions are written manually.
+    /// port of a switch. Only descriptions that people shorten have such bridges.
     bool is_switch = false;
   };
   std::vector<Bridge> above = {};
-  int numa = 0;
+  int numa = 0;  ///< NUMA node of its CPU
 };
 
 /// The devices of a machine, in hwloc's order.

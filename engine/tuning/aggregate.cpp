@@ -7,7 +7,8 @@
 namespace ringside {
 namespace {
 
-/// Min and max are one device operation, and bytes have no reduction.
+/// Returns what calls of one kind have in common. Min and max are one device operation, so they are one kind.
+/// Collectives that only move bytes are one kind for all types.
 std::tuple<Collective, RedOp, DataType> kind_of(const TuningCall& call) {
   const bool counts_bytes =
       call.collective == Collective::AllGather || call.collective == Collective::Broadcast;
@@ -15,8 +16,9 @@ std::tuple<Collective, RedOp, DataType> kind_of(const TuningCall& call) {
   return {call.collective, call.op == RedOp::Min ? RedOp::Max : call.op, call.type};
 }
 
+/// Returns the bytes by which NCCL compares calls of a group.
 std::uint64_t traffic_of(const TuningCall& call, int nranks) {
-  // the bytes of an all-gather or reduce-scatter are those of all ranks together
+  // The bytes of an all-gather or reduce-scatter are those of all ranks together.
   const bool counts_all =
       call.collective == Collective::AllGather || call.collective == Collective::ReduceScatter;
   return call.bytes.value * (counts_all ? 1 : traffic_per_byte(call.collective, nranks));
@@ -43,6 +45,7 @@ std::vector<Aggregate> aggregates(std::span<const TuningCall> calls, int nranks)
   }
   std::vector<Aggregate> all;
   for (auto& kind : kinds) {
+    // From the least traffic on: an aggregate ends before the call with four times the traffic of its first one.
     std::reverse(kind.begin(), kind.end());
     std::uint64_t least = 0;
     for (const std::size_t i : kind) {

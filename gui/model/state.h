@@ -17,7 +17,7 @@ const char* to_string(View view);  ///< timeline, topology, ...
 /// errors  InvalidArgument: no such view; the nearest is named
 Result<View> parse_view(std::string_view text);
 
-/// Returns `percent` % of `whole`; 100 returns exactly `whole`.
+/// Returns `percent` % of `whole`, rounded down, without overflow for any trace time; 100 returns exactly `whole`.
 constexpr std::int64_t share_of(std::int64_t whole, std::int64_t percent) {
   return whole / 100 * percent + whole % 100 * percent / 100;
 }
@@ -65,10 +65,13 @@ void advance(State& state, const Document& document, double seconds);
 /// Zooms by the factor around a time. The visible range stays between 10 ns and the whole document
 /// with a margin.
 void zoom(State& state, const Document& document, double factor, std::int64_t around_ns);
+/// Moves the visible range by a share of its length; negative: to earlier times.
 void pan(State& state, const Document& document, double share_of_visible);
+/// Makes a range visible, within the limits of zoom().
 void show_range(State& state, const Document& document, TimeRange range);
-/// Scrolls to a time at the same scale.
+/// Scrolls to a time at the same scale, unless it is visible.
 void show_time(State& state, const Document& document, std::int64_t time_ns);
+/// Selects an event (kNoEvent: none), and the channel and connection of a primitive.
 void select(State& state, const Document& document, EventId event);
 
 /// The unit of a step through time.

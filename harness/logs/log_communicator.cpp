@@ -8,6 +8,7 @@ namespace {
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
+/// Converts a place to the form of a log line, which has room for three children.
 TreeEdges edges_of(const Channels::TreePlace& place) {
   TreeEdges edges;
   edges.up = place.parent == kNoRank ? -1 : to_int(place.parent);
@@ -55,11 +56,9 @@ TreeEdges CommunicatorLayout::nvls_tree(int parity, int rank) const {
 }
 
 NodePlace CommunicatorLayout::node_place(int rank) const {
-  const JobNode& own = node(rank);
-  const auto found = std::ranges::find(own.ranks, rank);
-  std::vector<int> ranks = own.ranks;
+  std::vector<int> ranks = node(rank).ranks;
   std::ranges::sort(ranks);
-  const auto index = std::ranges::lower_bound(ranks, *found) - ranks.begin();
+  const auto index = std::ranges::lower_bound(ranks, rank) - ranks.begin();
   return {.nnodes = static_cast<int>(job_.nodes.size()),
           .local_ranks = static_cast<int>(ranks.size()),
           .local_rank = static_cast<int>(index),

@@ -17,6 +17,7 @@ namespace {
 
 using Steps = std::vector<std::vector<std::pair<int, int>>>;
 
+/// Returns the upper median; 0 without values.
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -83,10 +84,11 @@ class PairRun {
   BenchBuffer out_, in_;
 };
 
-/// Makes a round-robin tournament of hosts with equally many ranks.
-/// players  even: the last one may be a bye
+/// Returns the rounds of a round-robin tournament by the circle method: in each round, every player meets one other
+/// player, and after all rounds every two players have met once.
+/// count  of players; if it is odd, one player has no opponent in each round
 std::vector<std::vector<std::pair<int, int>>> circle(int count) {
-  const int players = count + count % 2;
+  const int players = count + count % 2;  // with the absent opponent of an odd number of players
   Steps rounds;
   std::vector<int> seats;
   for (int i = 0; i < players; ++i) seats.push_back(i);
@@ -124,6 +126,7 @@ Result<std::vector<HostReport>> exchange(runtime::Communicator& communicator,
   std::vector<std::uint64_t> each(sizes.size() / sizeof size);
   std::memcpy(each.data(), sizes.data(), sizes.size());
   const std::uint64_t most = *std::max_element(each.begin(), each.end());
+  // Limits the memory that a faulty peer makes every rank allocate.
   constexpr std::uint64_t kMost = 4 << 20;
   if (most > kMost) {
     return Error{ErrorCode::Corrupt, fmt::format("a rank sent a report of {} bytes", most),
@@ -142,6 +145,7 @@ Result<std::vector<HostReport>> exchange(runtime::Communicator& communicator,
 }
 
 Steps tournament(const std::vector<int>& hosts) {
+  // Two hosts that meet in a round use one step for each pair of their ranks, one after the other.
   std::map<int, std::vector<int>> ranks_of;
   for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
     ranks_of[hosts[rank]].push_back(static_cast<int>(rank));
@@ -252,7 +256,7 @@ void mark_outliers(PairMatrix& matrix) {
       times.push_back(cell.latency_us);
       like.push_back(&cell);
     }
-    // With only two or four hosts, the odd one cannot be determined.
+    // Three ranks have six directions. With two ranks, nothing shows which of the two directions is unusual.
     constexpr std::size_t kFewest = 6;
     if (like.size() < kFewest) continue;
     const double rate = median(rates), time = median(times);
@@ -286,6 +290,7 @@ std::vector<audit::Finding> judge_pairs(const PairMatrix& matrix) {
   if (count == 0) return {};
   const auto worst = std::max_element(
       times.begin(), times.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  // A rank whose link is slow is part of every slow direction, of which each of its peers has two.
   const bool is_one = static_cast<std::size_t>(worst->second) == count && count > 2;
   audit::Finding finding{.id = "low_bandwidth", .severity = audit::Severity::Warning};
   const std::string host = matrix.hosts[static_cast<std::size_t>(worst->first)];

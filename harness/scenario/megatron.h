@@ -7,11 +7,11 @@
 namespace ringside::workload {
 
 /// Makes tensor, pipeline and data parallel training: two reductions per layer and direction, 1F1B,
-/// gradients at the end.
+/// gradients at the end. docs/reference/scenarios.md lists the keys.
 /// errors  InvalidArgument: a key is unknown, missing or out of range, as the functions of Keys
 Result<hangs::Outline> make_megatron(const Keys& keys);
 
-/// Makes such training with experts instead of feed-forward layers. The ranks of an expert parallel
+/// Makes the same training with experts instead of feed-forward layers. The ranks of an expert parallel
 /// group share the experts, so every layer sends its tokens to them and back.
 /// errors  as make_megatron()
 Result<hangs::Outline> make_moe(const Keys& keys);

@@ -12,9 +12,11 @@ namespace ringside {
 /// One row of the table of fabric kinds.
 struct FabricKindRow {
   FabricKind kind;
-  std::string_view name;  ///< as written in files
-  std::string_view what;
+  std::string_view name;               ///< as written in files
+  std::string_view what;               ///< "leaves, and spines that join them"
   std::vector<std::string_view> keys;  ///< keys that only this kind has
+  /// Builds a fabric of this kind.
+  /// errors  Corrupt: settings that the kind refuses
   Result<std::unique_ptr<const Fabric>> (*make)(FabricSettings, std::vector<FabricHosts>);
   bool is_elsewhere = false;  ///< described by a file of its own; the common keys do not apply
 };

@@ -13,6 +13,7 @@
 namespace ringside::study {
 namespace {
 
+/// Returns the scenario's job without its host faults.
 JobOptions job_of(const Scenario& scenario, int hosts) {
   return {.on = scenario.on, .nodes = scenario.nodes.value_or(hosts), .set = scenario.set};
 }
@@ -25,7 +26,7 @@ Result<LogRequest> request_of(const Scenario& scenario, int hosts) {
   RINGSIDE_TRY(request.environment, environment_of(job));
   RINGSIDE_TRY(request.hosts, load_job_hosts(job));
   for (const std::string& one : job.set) {
-    const auto equals = one.find('=');
+    const auto equals = one.find('=');  // exists: environment_of() refuses a setting without it
     if (is_host_key(one.substr(0, equals))) continue;
     if (equals + 1 < one.size()) {
       request.settings.push_back({one.substr(0, equals), one.substr(equals + 1)});
@@ -54,7 +55,7 @@ Result<JobOptions> broken_job(const Scenario& scenario, int hosts, const std::st
     RINGSIDE_TRY(write_file(path, to_nccl_xml(run.host)));
     job.on += fmt::format("{}{}:{}", job.on.empty() ? "" : ",", path, run.count);
   }
-  // The log echoes its other settings; they decide nothing here.
+  // Omits settings that this job does not support: a log shows them, but they change no decision.
   job.set.clear();
   for (const Setting& one : request.settings) {
     const std::string text = one.name + "=" + one.value;

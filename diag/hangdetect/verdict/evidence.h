@@ -56,6 +56,7 @@ std::vector<int> ranks_of(const FactList<T>& facts) {
 /// ground  the feature that supports the hypothesis
 template <typename T>
 Explanation stated(Kind kind, Feature ground, const FactList<T>& facts, std::vector<int> culprits) {
+  constexpr std::size_t kMostQuoted = 6;
   Explanation out;
   out.kind = kind;
   out.features = {ground};
@@ -64,13 +65,15 @@ Explanation stated(Kind kind, Feature ground, const FactList<T>& facts, std::vec
     const bool is_quoted = std::ranges::any_of(out.evidence, [&](const Evidence& known) {
       return known.line >= 0 && known.line == one->source.line && known.file == one->source.file;
     });
-    if (out.evidence.size() < 6 && !is_quoted) out.evidence.push_back(evidence_of(one->source));
+    if (out.evidence.size() < kMostQuoted && !is_quoted)
+      out.evidence.push_back(evidence_of(one->source));
   }
   if (!facts.empty()) out.reporter = facts.front()->reporter;
   return out;
 }
 
-/// Sorts facts by time. Facts without a time keep their order relative to the others.
+/// Sorts facts by time. Facts of equal time keep their order. If only some of the facts have a time, the order is
+/// unspecified.
 template <typename T>
 void sort_by_time(FactList<T>& facts) {
   std::stable_sort(facts.begin(), facts.end(), [](const T* a, const T* b) {

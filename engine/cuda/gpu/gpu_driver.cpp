@@ -11,7 +11,7 @@ void* find_driver_function(const char* name, [[maybe_unused]] unsigned version) 
 #if CUDART_VERSION >= 12050
   const cudaError_t code =
       cudaGetDriverEntryPointByVersion(name, &found, version, cudaEnableDefault, &outcome);
-#else
+#else  // these toolkits have no choice of the version: it is the toolkit's own
   const cudaError_t code = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &outcome);
 #endif
   return code == cudaSuccess && outcome == cudaDriverEntryPointSuccess ? found : nullptr;

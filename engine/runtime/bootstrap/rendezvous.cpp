@@ -27,6 +27,7 @@ bool is_loopback_name(const std::string& host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
+/// Selects the first available method of rendezvous(), and applies it.
 class Meeting {
  public:
   Meeting(const LaunchInfo& info, Nanoseconds join_timeout, const Environment& environment,
@@ -35,7 +36,7 @@ class Meeting {
 
   Result<Rendezvous> arrange() {
     RINGSIDE_TRY(interface_settings_, interface_settings_from(environment_, is_single_host(info_)));
-    RINGSIDE_TRY(there_, local_interfaces());
+    RINGSIDE_TRY(interfaces_, local_interfaces());
     for (const char* name : {"RINGSIDE_COMM_ID", "NCCL_COMM_ID"}) {
       if (const auto text = environment_(name)) return by_comm_id(name, *text);
     }
@@ -47,7 +48,7 @@ class Meeting {
       return by_pmix();
     }
     if (info_.launcher == Launcher::Slurm) return by_slurm();
-    return no_way();
+    return no_method();
   }
 
  private:
@@ -93,7 +94,7 @@ class Meeting {
     result.way = "PMIx";
     std::optional<std::string> mine;
     if (info_.rank == 0) {
-      RINGSIDE_TRY(const Interface interface, choose_interface(there_, interface_settings_));
+      RINGSIDE_TRY(const Interface interface, choose_interface(interfaces_, interface_settings_));
       RINGSIDE_TRY(result.root, start_root(interface.address, random_secret()));
       result.ticket = result.root->ticket();
       mine = to_string(result.root->id());
@@ -109,13 +110,13 @@ class Meeting {
     const auto step = environment_("SLURM_STEP_ID");
     auto hosts = environment_("SLURM_STEP_NODELIST");
     if (!hosts) hosts = environment_("SLURM_NODELIST");
-    if (!job || !step || !hosts) return no_way();
+    if (!job || !step || !hosts) return no_method();
     RINGSIDE_TRY(std::string host, first_host_of(*hosts));
     return meet_at({std::move(host), slurm_port(*job, *step),
                     secret_of(fmt::format("slurm {} {}", *job, *step)), "Slurm"});
   }
 
-  /// Rank 0 listens at the address; the other ranks connect to it.
+  /// Returns how to meet at the address: rank 0 listens there, and the other ranks connect to it.
   Result<Rendezvous> meet_at(const Place& place) {
     const bool is_here_only = is_single_host(info_) || is_loopback_name(place.host);
     RINGSIDE_TRY(const SocketAddress address,
@@ -133,7 +134,7 @@ class Meeting {
     if (!is_reachable) {
       InterfaceSettings settings = interface_settings_;
       settings.family = address.family;  // family in which the other ranks resolve the name
-      RINGSIDE_TRY(const Interface interface, choose_interface(there_, settings));
+      RINGSIDE_TRY(const Interface interface, choose_interface(interfaces_, settings));
       result.id.root = with_port(interface.address, address.port);
       if (!result.listen) result.listen = interface.address;
     }
@@ -170,13 +171,13 @@ class Meeting {
   Result<std::optional<SocketAddress>> requested_interface() {
     if (interface_settings_.names.empty() && !interface_settings_.family)
       return std::optional<SocketAddress>{};
-    RINGSIDE_TRY(const Interface interface, choose_interface(there_, interface_settings_));
+    RINGSIDE_TRY(const Interface interface, choose_interface(interfaces_, interface_settings_));
     return std::optional(interface.address);
   }
 
   [[nodiscard]] bool has_interface(const SocketAddress& address) const {
     return std::ranges::any_of(
-        there_, [&](const Interface& one) { return one.address == with_port(address, 0); });
+        interfaces_, [&](const Interface& one) { return one.address == with_port(address, 0); });
   }
 
   [[nodiscard]] Secret secret_of(const std::string& job) const {
@@ -188,7 +189,7 @@ class Meeting {
             fmt::format("environment variable {}='{}': {}", name, text, why.message), why.help};
   }
 
-  [[nodiscard]] Error no_way() const {
+  [[nodiscard]] Error no_method() const {
     return {ErrorCode::InvalidArgument,
             fmt::format("rank {} of {}, started by {}, has no way to find rank 0", info_.rank,
                         info_.nranks, to_string(info_.launcher)),
@@ -201,7 +202,7 @@ class Meeting {
   const Environment& environment_;
   Clock& clock_;
   InterfaceSettings interface_settings_;
-  std::vector<Interface> there_;
+  std::vector<Interface> interfaces_;
 };
 
 }  // namespace

@@ -44,7 +44,7 @@ void leave(const Fault& fault) {
   }
 }
 
-/// Waits for the time, or until the communicator fails.
+/// Waits for the given time, or until the communicator fails.
 void hang_for(const CallFaults::Caller& caller, Seconds time) {
   const Clock::Time began = caller.clock->now();
   while (!caller.failure->happened() && Seconds(caller.clock->now() - began) < time) {
@@ -53,7 +53,7 @@ void hang_for(const CallFaults::Caller& caller, Seconds time) {
 }
 
 std::int64_t changed_count(const Fault& fault, std::int64_t count) {
-  return changed_by(fault, {.count = count}, 1).count;
+  return changed_by(fault, {.count = count}, 1).count;  // the number of ranks changes only roots
 }
 
 /// Returns the call as the faults change it.
@@ -81,13 +81,14 @@ CollectiveCall changed(CollectiveCall call, const std::vector<const Fault*>& cha
   return call;
 }
 
-/// Zeros that the kernel provides as they are touched. A changed call must begin when the others' do: to fill its
-/// memory first took longer than a time-out on a busy machine, and the job ended before the rank had begun the call.
 struct Free {
   void operator()(std::byte* memory) const { std::free(memory); }
 };
 using LazyZeros = std::unique_ptr<std::byte, Free>;
 
+/// Returns zeros that the kernel provides when they are touched; null: no memory. A changed call must begin when the
+/// other ranks' calls do: filling its memory first took longer than a timeout on a busy machine, and the job ended
+/// before the rank had begun the call.
 LazyZeros lazy_zeros(std::size_t size) {
   return LazyZeros(static_cast<std::byte*>(std::calloc(std::max<std::size_t>(size, 1), 1)));
 }

@@ -10,6 +10,9 @@ const GpuInfo& gpu_info(const System& system, int gpu) {
   return system.gpus[static_cast<std::size_t>(gpu)];
 }
 
+/// Returns the farthest path over which GPUs copy to each other: NCCL_P2P_LEVEL, or else the release's default
+/// (P2pReach).
+/// source  NCCL 2.30.7 graph/paths.cc: ncclTopoCheckP2p
 PathType p2p_level(const System& system, const TopologyParameters& parameters) {
   if (parameters.p2p_level) return *parameters.p2p_level;
   const CpuInfo cpu = system.cpus.empty() ? CpuInfo{} : system.cpus[0];
@@ -23,7 +26,7 @@ PathType p2p_level(const System& system, const TopologyParameters& parameters) {
   return is_amd && system.count(system.silicon) <= 2 ? PathType::Sys : PathType::Pxb;
 }
 
-/// Returns the highest bandwidth from a GPU to any NIC that is near enough.
+/// Returns the highest bandwidth from a GPU to any NIC that it reaches without crossing a CPU; 0: none.
 float near_net_bandwidth(const System& system, int gpu) {
   float most = 0;
   for (int net = 0; net < system.count(NodeKind::Net); ++net) {
@@ -42,7 +45,7 @@ bool has_nvlink_peer(const System& system, int gpu) {
   return false;
 }
 
-/// Returns the GPU that relays a PXN path: the first one on the path.
+/// Returns the GPU that relays a PXN path: the first one on the path; -1: none.
 int relay_of(const System& system, const Path& path) {
   for (const LinkId id : path.links) {
     const NodeRef to = system.link(id).to;
@@ -51,7 +54,10 @@ int relay_of(const System& system, const Path& path) {
   return -1;
 }
 
-/// Returns the lowest log2(`size`) bits of `value` in reverse order.
+/// Returns the lowest log2(`size`) bits of `value` in reverse order. Consecutive GPUs then begin with NICs that are far
+/// apart.
+/// shape   size is a power of two
+/// source  NCCL 2.30.7 graph/topo.cc: ncclTopoGetLocalNet
 int mirrored(int value, int size) {
   int mirror = 0;
   for (int bit = 1, image = size >> 1; bit < size; bit <<= 1, image >>= 1) {
@@ -63,20 +69,22 @@ int mirrored(int value, int size) {
 /// The NICs near a GPU, and how its channels alternate among them.
 struct NetChoice {
   std::vector<int> nets;
-  int first = 0;
-  int per_gpu = 1;
+  int first = 0;    ///< index in `nets` of channel 0's NIC, modulo their number
+  int per_gpu = 1;  ///< number of NICs among which the channels alternate
+  /// shape  nets is not empty
   [[nodiscard]] int of_channel(int channel) const {
     return nets[static_cast<std::size_t>(first + channel % per_gpu) % nets.size()];
   }
 };
 
-/// Returns a GPU's index within the node, or among the GPUs that share its NICs.
+/// Returns whether a GPU finds its first NIC by its number modulo the number of GPUs that share its NICs, instead of by
+/// its number in the node (NicByLocalGpus).
 bool counts_by_local_gpus(const System& system, int gpu, const std::vector<int>& nets,
                           const TopologyParameters& parameters) {
   const NicByLocalGpus rule = parameters.rules.nic_by_local_gpus;
   if (rule != NicByLocalGpus::ConnectX8) return rule == NicByLocalGpus::Always;
   if (parameters.scatter_start_net) return true;
-  constexpr int kBlackwell = 100;
+  constexpr int kBlackwell = 100;  // compute capability 10.0
   return gpu_info(system, gpu).sm >= kBlackwell && std::ranges::any_of(nets, [&](int net) {
            return system.nets[static_cast<std::size_t>(net)].is_connectx8;
          });
@@ -147,9 +155,11 @@ bool may_gdr(const System& system, const TopologyParameters& parameters, int gpu
 
 int local_cpu(const System& system, int gpu, const TopologyRules& rules) {
   int best = -1;
-  int fewest = 0;
+  int fewest = 0;  // 0: no hops known yet
   for (int cpu = 0; cpu < system.count(NodeKind::Cpu); ++cpu) {
     const int hops = system.path(gpu_ref(gpu), {NodeKind::Cpu, cpu}).hops();
+    // 0 hops: the GPU does not reach the CPU. Releases with this rule take such a CPU, unless a later one is reached:
+    // `fewest` is then 0 again. That is NCCL's own order of comparisons, and is kept.
     if (hops == 0 && !rules.farthest_cpu_may_be_local) continue;
     if (fewest != 0 && hops >= fewest) continue;
     best = cpu;

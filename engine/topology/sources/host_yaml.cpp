@@ -22,7 +22,7 @@ namespace {
 /// With YAML aliases a short text can expand to an endless tree; a real host has some hundred devices.
 constexpr int kMaxDevices = 1024;
 constexpr int kMaxDepth = 16;
-constexpr int kMaxNumber = 1023;
+constexpr int kMaxNumber = 1023;  // of a device or NUMA node
 
 /// A device, or the first entry of a list of devices: `KIND [NUMBER] [BUS ID]`.
 struct DeviceWords {
@@ -145,10 +145,10 @@ class TreeReader {
     if (!pci.bus_id.empty()) {
       const auto id = parse_bus_id(pci.bus_id);
       if (!id) return root_.bad(node, id.error().message, id.error().help);
-    }
-    if (!pci.bus_id.empty() && !bus_ids_.insert(pci.bus_id).second) {
-      return root_.bad(node, fmt::format("bus id {} appears twice", pci.bus_id),
-                       "each has its own");
+      if (!bus_ids_.insert(pci.bus_id).second) {
+        return root_.bad(node, fmt::format("bus id {} appears twice", pci.bus_id),
+                         "each has its own");
+      }
     }
     if (words.kind->what == HostKind::What::Gpu) {
       if (!gpus_.insert(words.number).second) {

@@ -11,6 +11,7 @@
 namespace ringside {
 namespace {
 
+/// Returns the number at the start of a text; 0 if there is none, or if it is not below 2^30.
 int leading_int(const std::string& text) {
   const std::string digits = text.substr(0, text.find_first_not_of("0123456789"));
   const auto number = parse_int(digits);
@@ -35,6 +36,7 @@ void SystemFiles::read_link(HostPci& function) const {
   if (failed) return;
   std::string speed;
   int width = 0;
+  // The parent folder of a function is the port above it. A link has the lower speed and width of its two ends.
   for (const auto& end : {own, own.parent_path()}) {
     const std::filesystem::path from = std::filesystem::relative(end, root_, failed);
     const std::string end_speed = read(from.string() + "/max_link_speed");
@@ -71,7 +73,7 @@ std::optional<HostNet> SystemFiles::interface(const std::string& name) const {
   if (read(folder + "/operstate") == "down") return std::nullopt;
   HostNet net{.name = name};
   net.port = 0;
-  net.mbits_per_second = leading_int(read(folder + "/speed"));  // -1 where it is unknown
+  net.mbits_per_second = leading_int(read(folder + "/speed"));  // 0 for the -1 of an unknown speed
   return net;
 }
 

@@ -16,11 +16,13 @@
 /// then its answer (ready, or an error).
 ///
 ///      0  16  the preamble (preamble.h)
-///     16   8  address to which the other end writes: slots, or the counter of free slots 24   2  ports 26   2  queues
-///     28   4  zero 32  40  each port: GID (16), key of the memory (4), LID (2), MTU as verbs count it (1), is Ethernet
-///     (1),
+///     16   8  address to which the other end writes: slots, or the counter of free slots
+///     24   2  number of ports
+///     26   2  number of queues
+///     28   4  zero
+///     32  40  each port: GID (16), key of the memory (4), LID (2), MTU as verbs count it (1), is Ethernet (1),
 ///             name (16, filled up with zeros)
-///         8  each queue: number (4), first packet's number (4)
+///          8  each queue: number (4), first packet's number (4)
 ///
 /// Numbers are little-endian. Queue i connects port i of the sender to port i of the receiver, each modulo its number
 /// of ports.

@@ -25,8 +25,9 @@
 namespace ringside {
 namespace {
 
-/// The preamble precedes the fifo, which has a larger alignment.
+/// Offset of the fifo behind the preamble: the largest alignment of a fifo's counters.
 constexpr std::size_t kFifoAt = 128;
+static_assert(kPreamble <= kFifoAt);
 
 Status check_memory(int fd, std::size_t size, ConnectionShape shape) {
   RINGSIDE_TRY(const std::size_t sent, sealed_size(fd));
@@ -140,6 +141,8 @@ class ShmSendEnd final : public SendEnd {
 
   // Nothing to do: data is moved by the ranks' own stores.
   Status progress() override { return {}; }
+  /// Bytes in a slot stay in the shared memory, which the receiver has mapped. Referenced bytes are the caller's, who
+  /// may change them once this returns true.
   [[nodiscard]] bool is_drained() const override {
     if constexpr (kRefers) {
       if (has_referred_ && !end_.fifo().is_all_released()) return false;

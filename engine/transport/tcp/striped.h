@@ -19,9 +19,10 @@
 /// core's copy rate cannot fill the link. Each socket first carries the preamble, then parts of slots, each with a
 /// header:
 ///
-///     0  4  number of the slot: slots posted before it, modulo 2^32 4  4  bytes of the slot 8  4  offset of the part
-///     in the slot
-///    12  4  bytes of the part
+///      0  4  number of the slot: slots posted before it, modulo 2^32
+///      4  4  bytes of the slot
+///      8  4  offset of the part in the slot
+///     12  4  bytes of the part
 ///
 /// Numbers are little-endian. The sender chooses the socket of each part. Each end has 8 slots; the kernel buffers the
 /// data in between.

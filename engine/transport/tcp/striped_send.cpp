@@ -27,6 +27,9 @@ std::uint32_t word_at(const std::byte* from) {
   return value;
 }
 
+/// Threads  the caller's thread fills slots and queues parts; each lane's thread sends its parts. Two counters pass
+///          data between them, each stored with release and read with acquire: Lane::queued passes parts to the lane's
+///          thread, and parts_left_ passes the memory of sent slots back.
 class StripedSendEnd final : public SendEnd {
  public:
   StripedSendEnd(std::vector<UniqueFd> sockets, ConnectionShape shape)
@@ -161,7 +164,7 @@ class StripedSendEnd final : public SendEnd {
   std::array<std::byte, kPreamble> preamble_;
   Staging memory_;
   std::vector<Lane> lanes_;
-  std::size_t turn_ = 0;
+  std::size_t turn_ = 0;  ///< parts queued so far; the next part's lane is turn_ modulo the lanes
   std::array<std::atomic<std::uint32_t>, kSlots> parts_left_{};  ///< [slot]: parts not sent yet
   std::uint64_t posted_ = 0;
   mutable std::uint64_t freed_ = 0;

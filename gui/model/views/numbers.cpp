@@ -15,7 +15,7 @@
 namespace ringside::gui {
 namespace {
 
-constexpr std::size_t kMostPathSteps = 1'000'000;
+constexpr std::size_t kMostPathSteps = 1'000'000;  // with more, the chain is omitted
 constexpr std::size_t kFewRows = 12;
 constexpr double kSlow = 0.8;  // of the median rate of all pairs
 constexpr double kVerySlow = 0.5;
@@ -168,17 +168,21 @@ Table Numbers::pairs_table(const std::vector<PairSum>& pairs) {
   return table;
 }
 
-/// Returns the rank that the slowest of the slow pairs have in common: check its link first. Empty: none, or several.
+/// Returns a text that names the rank that the slowest of the slow pairs have in common, whose link is to be checked
+/// first; empty: no rank, or several. Each rank of the slowest pair is a candidate. The one that is part of more of the
+/// following pairs, without a gap, is the common one.
+/// slow  the slowest pair is first
 std::string Numbers::common_rank(std::span<const PairSum> slow) {
   if (slow.empty()) return {};
-  const auto first_without = [&](std::int32_t rank) {
+  // Returns the number of pairs before the first one without the rank.
+  const auto pairs_with = [&](std::int32_t rank) {
     const auto found = std::ranges::find_if(
         slow, [rank](const PairSum& sum) { return sum.from != rank && sum.to != rank; });
     return found - slow.begin();
   };
   const auto [from, to] = std::pair(slow.front().from, slow.front().to);
-  const auto as_sender = first_without(from);
-  const auto as_receiver = first_without(to);
+  const auto as_sender = pairs_with(from);
+  const auto as_receiver = pairs_with(to);
   const auto most = std::max(as_sender, as_receiver);
   if (most < 2 || (as_sender == as_receiver && from != to)) return {};
   return fmt::format("the slowest {} have rank {} in common", most,
@@ -251,7 +255,7 @@ void Numbers::prepare(const std::shared_ptr<const Document>& shown, const State&
                                            : 0;
   into.lines.push_back(title_of(document, *call));
   const Seconds time{Nanoseconds{std::max<std::int64_t>(passed, 1)}};
-  // The share of the call whose messages have been sent.
+  // The rate so far, of the share of the call whose messages have been sent.
   const BytesPerSecond algbw{
       passed > 0 ? static_cast<double>(call->bytes.value) * share / time.count() : 0};
   const double factor = busbw_factor(call->collective, std::max(ranks, 1));
