@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "base/text.h"
 #include "engine/runtime/communicator.h"
@@ -274,6 +275,7 @@ void mark_outliers(PairMatrix& matrix) {
 
 std::vector<audit::Finding> judge_pairs(const PairMatrix& matrix) {
   std::map<int, int> times;
+  std::map<int, std::set<int>> others;
   std::vector<std::string> pairs;
   std::size_t count = 0;
   // A message may be late because a host was busy; if rates differ, they show whose link is slow.
@@ -283,6 +285,8 @@ std::vector<audit::Finding> judge_pairs(const PairMatrix& matrix) {
     ++count;
     ++times[cell.from];
     ++times[cell.to];
+    others[cell.from].insert(cell.to);
+    others[cell.to].insert(cell.from);
     constexpr std::size_t kShown = 4;
     if (pairs.size() < kShown)
       pairs.push_back(fmt::format("{} -> {}: {}", cell.from, cell.to, cell.why));
@@ -296,7 +300,7 @@ std::vector<audit::Finding> judge_pairs(const PairMatrix& matrix) {
   const std::string host = matrix.hosts[static_cast<std::size_t>(worst->first)];
   if (is_one) {
     finding.title = fmt::format("rank {} on {} is slow with {} others: {}", worst->first, host,
-                                (count + 1) / 2, fmt::join(pairs, "; "));
+                                others[worst->first].size(), fmt::join(pairs, "; "));
     finding.ranks = {worst->first};
     finding.hosts = {host};
   } else {

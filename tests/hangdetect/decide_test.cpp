@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "diag/hangdetect/verdict/call_names.h"
+#include "diag/hangdetect/verdict/evidence.h"
 #include "tests/hangdetect/small_job.h"
 
 namespace ringside::hang {
@@ -45,6 +46,16 @@ TEST(Decide, ARankAloneInATransferWhileAllOthersAreAtOnePlaceWentAhead) {
   EXPECT_EQ(verdict.best.kind, Kind::DivergedControlFlow);
   EXPECT_THAT(verdict.best.culprits, ElementsAre(2));
   EXPECT_LT(verdict.best.confidence, 0.8);
+}
+
+TEST(SortByTime, FactsWithoutATimeKeepTheirPlaces) {
+  std::vector<Died> deaths(4);
+  for (const auto& [index, time] : {std::pair{0, 5}, {1, 0}, {2, 3}, {3, 4}}) {
+    deaths[static_cast<std::size_t>(index)].time_us = time;
+  }
+  FactList<Died> sorted{&deaths[0], &deaths[1], &deaths[2], &deaths[3]};
+  sort_by_time(sorted);
+  EXPECT_THAT(sorted, ElementsAre(&deaths[2], &deaths[1], &deaths[3], &deaths[0]));
 }
 
 /// The reasons in the dumps of four ranks that wait in one call.

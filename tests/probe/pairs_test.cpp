@@ -61,6 +61,17 @@ TEST(ProbePairs, TheRankInAllSlowPairsIsNamed) {
   EXPECT_EQ(findings[0].ranks, std::vector<int>{2});
 }
 
+TEST(ProbePairs, CountsTheOthersThatOneSlowDirectionReaches) {
+  PairMatrix matrix = four_hosts();
+  for (PairCell& cell : matrix.cells) {
+    if (cell.from == 2) cell.gbs = 0.1;
+  }
+  mark_outliers(matrix);
+  const auto findings = judge_pairs(matrix);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_NE(findings[0].title.find("slow with 3 others"), std::string::npos) << findings[0].title;
+}
+
 // On a busy machine one message or another comes late: that does not hide whose link is slow.
 TEST(ProbePairs, LateMessagesDoNotHideASlowLink) {
   PairMatrix matrix = four_hosts();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <span>
 #include <utility>
@@ -72,13 +73,17 @@ Explanation stated(Kind kind, Feature ground, const FactList<T>& facts, std::vec
   return out;
 }
 
-/// Sorts facts by time. Facts of equal time keep their order. If only some of the facts have a time, the order is
-/// unspecified.
+/// Sorts facts by time. Facts of equal time keep their order, and facts without a time their places.
 template <typename T>
 void sort_by_time(FactList<T>& facts) {
-  std::stable_sort(facts.begin(), facts.end(), [](const T* a, const T* b) {
-    return a->time_us != 0 && b->time_us != 0 && a->time_us < b->time_us;
-  });
+  const auto has_time = [](const T* one) { return one->time_us != 0; };
+  FactList<T> timed;
+  std::ranges::copy_if(facts, std::back_inserter(timed), has_time);
+  std::ranges::stable_sort(timed, {}, &T::time_us);
+  auto next = timed.begin();
+  for (auto& fact : facts) {
+    if (has_time(fact)) fact = *next++;
+  }
 }
 
 }  // namespace ringside::hang
