@@ -49,11 +49,11 @@ TEST(Decide, ARankAloneInATransferWhileAllOthersAreAtOnePlaceWentAhead) {
 }
 
 TEST(SortByTime, FactsWithoutATimeKeepTheirPlaces) {
-  std::vector<Died> deaths(4);
+  std::vector<facts::Died> deaths(4);
   for (const auto& [index, time] : {std::pair{0, 5}, {1, 0}, {2, 3}, {3, 4}}) {
     deaths[static_cast<std::size_t>(index)].time_us = time;
   }
-  FactList<Died> sorted{&deaths[0], &deaths[1], &deaths[2], &deaths[3]};
+  FactList<facts::Died> sorted{&deaths[0], &deaths[1], &deaths[2], &deaths[3]};
   sort_by_time(sorted);
   EXPECT_THAT(sorted, ElementsAre(&deaths[2], &deaths[1], &deaths[3], &deaths[0]));
 }
