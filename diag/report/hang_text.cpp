@@ -11,12 +11,12 @@
 #include "diag/hangdetect/verdict/decide.h"
 #include "diag/report/hang_report.h"
 #include "diag/report/sentences/hang_sentences.h"
+#include "diag/report/stack_text.h"
 
 namespace ringside::hang {
 namespace {
 
-constexpr std::size_t kRows = 40;    ///< rows of the table that fit on a screen
-constexpr std::size_t kFrames = 12;  ///< frames of a stack
+constexpr std::size_t kRows = 40;  ///< rows of the table that fit on a screen
 constexpr std::size_t kOthers = 4;
 
 std::string folded(const std::vector<int>& ranks) {
@@ -46,15 +46,6 @@ std::string headline(const Explanation& best) {
 std::string wrapped(const std::string& text) {
   constexpr int kWidth = 100;
   return wrap(shown(text), "  ", "  ", kWidth);
-}
-
-std::string stack_text(const Stack& stack) {
-  std::string out;
-  for (std::size_t i = 0; i < stack.size() && i < kFrames; ++i) {
-    out += fmt::format("    {} ({}:{})\n", shown(stack[i].function), shown(stack[i].file),
-                       stack[i].line);
-  }
-  return out;
 }
 
 std::string evidence_text(const Evidence& one) {
@@ -189,6 +180,7 @@ std::string report_text(const Examination& all) {
   std::string out = headline(best) + wrapped(why_of(best));
   for (const std::string& detail : details_of(best)) out += wrapped("- " + detail);
   if (!best.stack.empty()) out += "  called from\n" + stack_text(best.stack);
+  out += parting_text(all);
   if (!all.dumps.empty()) out += "\n" + table_text(all);
   if (!best.evidence.empty()) out += "\nevidence\n";
   for (const Evidence& one : best.evidence) out += evidence_text(one);

@@ -43,6 +43,33 @@ TEST(HangReport, TheVerdictIsTheFirstLineAndTheSameInAll) {
   EXPECT_THAT(page, HasSubstr("<p>" + kind + ": "));
 }
 
+/// A stack of a training script, whose forward() is at `line`, in a call of PyTorch.
+ProcessStack stack_of(int rank, int line) {
+  const std::string torch = "/usr/lib/python3/dist-packages/torch/";
+  ProcessStack stack;
+  stack.ranks = {rank};
+  for (int i = 0; i < 20; ++i) stack.frames.push_back({"wrapper", torch + "fsdp.py", i});
+  stack.frames.push_back({"forward", "train.py", line});
+  stack.frames.push_back({"call", torch + "module.py", 1784});
+  stack.frames.push_back({"<module>", "train.py", 12});
+  return stack;
+}
+
+TEST(HangReport, ShowsTheProgramsOwnFramesAndWhereStacksPart) {
+  Examination all = rank_2_is_missing();
+  for (const int rank : {0, 1, 2, 3}) {
+    all.facts.stacks.push_back(stack_of(rank, rank == 2 ? 301 : 300));
+  }
+  all.verdict.best.stack = all.facts.stacks[2].frames;
+  const std::string text = report_text(all);
+  EXPECT_THAT(text, HasSubstr("... 17 of installed packages\n    forward (train.py:301)\n"
+                              "    ... 1 of installed packages\n    <module> (train.py:12)\n"));
+  EXPECT_THAT(text, HasSubstr("their stacks part at\n    rank 2: forward (train.py:301)\n"
+                              "    ranks 0-1,3: forward (train.py:300)\n"));
+  for (ProcessStack& one : all.facts.stacks) one.frames = all.facts.stacks[0].frames;
+  EXPECT_THAT(report_text(all), Not(HasSubstr("stacks part")));
+}
+
 TEST(HangReport, EachKindRefersToTheCommandThatExplainsIt) {
   for (int kind = 0; kind <= static_cast<int>(Kind::Unknown); ++kind) {
     EXPECT_THAT(reference_of(static_cast<Kind>(kind)),
