@@ -236,10 +236,15 @@ Error Options::worded(const CLI::ParseError& wrong) const {
     const char behind = text[at + 1 + name.size()];
     if (behind != ' ' && behind != ':') continue;  // a longer name
     const std::string& what = option->get_description();
+    const std::string first = what.substr(0, what.find_first_of(";:("));
     const std::string about =
-        fmt::format("{}: {}; {}", name, what.substr(0, what.find_first_of(";:")), see);
+        fmt::format("{}: {}; {}", name, first.substr(0, first.find_last_not_of(' ') + 1), see);
     if (wrong.get_name() == "RequiredError") {
       return {ErrorCode::InvalidArgument, fmt::format("{} is missing", name), about};
+    }
+    if (wrong.get_name() == "ArgumentMismatch" && option->count() > 1) {
+      return {ErrorCode::InvalidArgument,
+              fmt::format("{} is given {} times", name, option->count()), about};
     }
     if (wrong.get_name() == "ArgumentMismatch") {
       return {ErrorCode::InvalidArgument, fmt::format("{} has no value", name), about};
