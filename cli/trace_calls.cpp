@@ -51,14 +51,21 @@ std::string short_bytes(Bytes size) {
 
 void print_sizes(const std::vector<SizeSummary>& sizes) {
   if (sizes.empty()) return;
-  fmt::print("\n  {:<15}{:>9}{:>7}{:>8}  {:<20}{:>9}{:>9}{:>11}{:>11}  {}\n", "collective", "size",
-             "ranks", "count", "choice", "algbw", "busbw", "skew", "longest", "last");
+  const bool is_expected = std::ranges::any_of(
+      sizes, [](const SizeSummary& one) { return one.expected_busbw.has_value(); });
+  const auto column = [&](const std::string& text) {
+    return is_expected ? fmt::format("{:>10}", text) : std::string();
+  };
+  fmt::print("\n  {:<15}{:>9}{:>7}{:>8}  {:<20}{:>9}{:>9}{}{:>11}{:>11}  {}\n", "collective",
+             "size", "ranks", "count", "choice", "algbw", "busbw", column("expected"), "skew",
+             "longest", "last");
   for (const SizeSummary& one : sizes) {
     fmt::print(
-        "  {:<15}{:>9}{:>7}{:>8}  {:<20}{:>9}{:>9}{:>11}{:>11}  {}\n", to_string(one.collective),
+        "  {:<15}{:>9}{:>7}{:>8}  {:<20}{:>9}{:>9}{}{:>11}{:>11}  {}\n", to_string(one.collective),
         one.bytes.value > 0 ? short_bytes(one.bytes) : "-", one.nranks, one.count,
         choice_of(one.algorithm, one.protocol), bandwidth_text(one.algbw),
-        bandwidth_text(one.busbw), time_text(one.skew), time_text(one.longest_skew),
+        bandwidth_text(one.busbw), column(bandwidth_text(one.expected_busbw)), time_text(one.skew),
+        time_text(one.longest_skew),
         one.last_rank < 0
             ? "-"
             : fmt::format("rank {} ({} of {})", one.last_rank, one.last_rank_count, one.count));
@@ -97,6 +104,7 @@ Json sizes_json(const std::vector<SizeSummary>& sizes) {
                     {"count", one.count},
                     {"algbw_gbs", gbs_or_null(one.algbw)},
                     {"busbw_gbs", gbs_or_null(one.busbw)},
+                    {"expected_busbw_gbs", gbs_or_null(one.expected_busbw)},
                     {"skew_us", us_or_null(one.skew)},
                     {"max_skew_us", us_or_null(one.longest_skew)},
                     {"last_rank", one.last_rank < 0 ? Json() : Json(one.last_rank)},
@@ -121,6 +129,7 @@ Json calls_json(const std::vector<CallSummary>& calls) {
                     {"end_ns", call.is_endless ? Json() : Json(call.end_ns)},
                     {"algbw_gbs", gbs_or_null(call.algbw())},
                     {"busbw_gbs", gbs_or_null(call.busbw())},
+                    {"expected_busbw_gbs", gbs_or_null(call.expected_busbw)},
                     {"skew_us", us_or_null(call.skew())},
                     {"last_rank", call.skew() ? Json(call.last_rank) : Json()}});
   }

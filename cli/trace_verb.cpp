@@ -20,12 +20,14 @@
 #include "base/text.h"
 #include "base/wording.h"
 #include "base/write_file.h"
+#include "cli/job_options.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/trace_calls.h"
 #include "cli/verb.h"
 #include "ringside/trace_export.h"
 #include "ringside/trace_reader.h"
+#include "study/expected_busbw.h"
 #include "study/interchange/recorded_trace.h"
 #include "trace/file_sink.h"
 #include "trace/html.h"
@@ -46,6 +48,7 @@ struct TraceArguments {
   Options* import = nullptr;
   std::string file;
   std::vector<std::string> files;  ///< of a merge, an import or info
+  JobOptions job;                  ///< of info: the hosts that the trace was recorded on
   bool all = false;
   bool calls = false;
   bool to_perfetto = false;
@@ -89,6 +92,43 @@ std::string printable(std::string text) {
 
 void line(const std::string& label, const std::string& text) {
   fmt::print("  {:<11}{}\n", printable(label), printable(text));
+}
+
+/// The calls of a trace, with the busbw that they should have.
+struct TracedCalls {
+  std::vector<CallSummary> calls;
+  std::string on;  ///< the hosts of the prediction; empty: there is none
+  study::ExpectedBusbw expected = {};
+};
+
+/// The hosts are those of --on, else those that the trace states.
+/// errors  as study::expect_busbw(), of --on alone: hosts that a trace states wrongly are a note
+Result<TracedCalls> traced_calls(const TraceFile& file, const JobOptions& asked) {
+  TracedCalls traced{calls_of(file), {}};
+  const auto stated = asked.on.empty() ? study::hosts_of_trace(file) : std::nullopt;
+  if (asked.on.empty() && !stated) {
+    if (!asked.set.empty() || asked.nodes || asked.gpus || asked.nvl_domain ||
+        !asked.fabric.empty()) {
+      return Error{ErrorCode::InvalidArgument, "settings of hosts that are not known",
+                   "name the hosts: --on dgx-h100"};
+    }
+    return traced;
+  }
+  JobOptions job = asked;
+  if (stated) job.on = stated->job.on;
+  Progress progress("simulate");
+  auto expected =
+      study::expect_busbw(job, file, traced.calls, [&](double share) { progress.show(share); });
+  progress.erase();
+  if (expected) {
+    traced.on = stated ? stated->source : job.on;
+    traced.expected = *std::move(expected);
+  } else if (stated) {
+    traced.expected.notes.push_back("no expectation: " + expected.error().message);
+  } else {
+    return std::move(expected).error();
+  }
+  return traced;
 }
 
 /// Nothing if the file's numbers give no time after 1970.
@@ -212,7 +252,7 @@ void print_channels(const TraceStatistics& all, bool every_one) {
       "  GB/s: sent / busy\n");
 }
 
-void print_text(const OpenedTrace& trace, const TraceStatistics& all,
+void print_text(const OpenedTrace& trace, const TraceStatistics& all, const TracedCalls& traced,
                 const TraceArguments& arguments) {
   const TraceFile& file = trace.file;
   const std::string events = plural(file.counts().events, "event", "events");
@@ -233,9 +273,13 @@ void print_text(const OpenedTrace& trace, const TraceStatistics& all,
     print_losses(file, all);
     print_collectives(all);
   }
-  const std::vector<CallSummary> calls = calls_of(file);
-  print_sizes(sizes_of(calls));
-  if (arguments.calls) print_calls(calls, arguments.all);
+  print_sizes(sizes_of(traced.calls));
+  if (traced.expected.error_percent > 0) {
+    fmt::print("  expected: busbw that ringside sim predicts on {}; typical error {:.0f} %\n",
+               printable(traced.on), traced.expected.error_percent);
+  }
+  for (const std::string& note : traced.expected.notes) fmt::print("  note: {}\n", printable(note));
+  if (arguments.calls) print_calls(traced.calls, arguments.all);
   print_channels(all, arguments.all);
 }
 
@@ -255,9 +299,9 @@ Json processes_json(const TraceFile& file) {
   return processes;
 }
 
-Json document(const OpenedTrace& trace, const TraceStatistics& all, bool with_calls) {
+Json document(const OpenedTrace& trace, const TraceStatistics& all, const TracedCalls& traced,
+              bool with_calls) {
   const TraceFile& file = trace.file;
-  const std::vector<CallSummary> calls = calls_of(file);
   const TraceCounts& counts = file.counts();
   Json communicators = Json::array();
   for (const CommunicatorStatistics& one : all.communicators) {
@@ -310,8 +354,12 @@ Json document(const OpenedTrace& trace, const TraceStatistics& all, bool with_ca
                {"communicators", std::move(communicators)},
                {"collectives", std::move(collectives)},
                {"channels", std::move(channels)},
-               {"sizes", sizes_json(sizes_of(calls))}};
-  if (with_calls) made["calls"] = calls_json(calls);
+               {"sizes", sizes_json(sizes_of(traced.calls))},
+               {"expected_on", traced.on.empty() ? Json() : Json(traced.on)},
+               {"expected_error_percent",
+                traced.expected.error_percent > 0 ? Json(traced.expected.error_percent) : Json()},
+               {"expected_notes", traced.expected.notes}};
+  if (with_calls) made["calls"] = calls_json(traced.calls);
   if (trace.is_recorded()) {
     made["recorded_by"] = trace.recorded.tools;
     made["notes"] = trace.recorded.notes;
@@ -321,11 +369,13 @@ Json document(const OpenedTrace& trace, const TraceStatistics& all, bool with_ca
 
 VerbResult run_info(const TraceArguments& arguments) {
   RINGSIDE_TRY(const OpenedTrace trace, open_trace(arguments.files));
+  note_idle_settings(arguments.job);
+  RINGSIDE_TRY(const TracedCalls traced, traced_calls(trace.file, arguments.job));
   const TraceStatistics all = statistics_of(trace.file);
   if (arguments.json) {
-    fmt::print("{}", to_text(document(trace, all, arguments.calls)));
+    fmt::print("{}", to_text(document(trace, all, traced, arguments.calls)));
   } else {
-    print_text(trace, all, arguments);
+    print_text(trace, all, traced, arguments);
   }
   return kFine;
 }
@@ -481,7 +531,10 @@ Verb trace_verb() {
       [](Options& app) {
         auto arguments = std::make_shared<TraceArguments>();
         TraceArguments& a = *arguments;
-        a.info = app.add_subcommand("info", "Counts, span, what each channel achieved");
+        a.info = app.add_subcommand(
+            "info",
+            "Counts, span, bandwidths; with --on (or if the trace states its hosts) what "
+            "ringside sim expects there");
         a.info
             ->add_option("files", a.files,
                          "the .rtrace file; or the files or the folder of a job that PyTorch's "
@@ -491,6 +544,7 @@ Verb trace_verb() {
         a.info->add_flag("--calls", a.calls,
                          "every collective: size, bandwidth, skew, the last rank");
         a.info->add_flag("--all", a.all, "every channel and call, however many");
+        add_job_options(*a.info, a.job)->required(false);
         a.info->add_flag("--json", a.json, "one JSON document on stdout");
         a.perfetto = app.add_subcommand("export", "Write it in another format");
         a.perfetto->add_flag("--perfetto", a.to_perfetto,

@@ -11,7 +11,7 @@ Result<std::unique_ptr<CallTrace>> CallTrace::start(const SimRequest& request,
                                                     std::shared_ptr<TraceSink> sink,
                                                     TraceInfo process) {
   process.values = {{"collective", to_string(request.choice.collective)},
-                    {"cluster", request.trace_label},
+                    {kTraceCluster, request.trace_label},
                     {"nranks", fmt::format("{}", request.network->nranks())},
                     {"nchannels", fmt::format("{}", request.choice.nchannels)},
                     {"count", fmt::format("{}", request.call.count)},

@@ -220,7 +220,6 @@ struct CallClock::Impl {
     if (static_cast<int>(seat.gpus.size()) < gpus_per_host) asked.job.hosts.gpus = seat.gpus;
     asked.calls.collective = collective_text(op);
     asked.calls.sizes = std::to_string(bytes);
-    asked.calls.type = "uint8";
     return asked;
   }
 

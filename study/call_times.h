@@ -41,8 +41,8 @@ double error_percent_of(const std::vector<CallTime>& calls);
 /// Threads  one
 class CallClock {
  public:
-  /// base    cluster and simulation settings; its `calls` are ignored; nodes none: as many as the
-  ///         ranks need
+  /// base    cluster and simulation settings; of its `calls` the type alone counts, which is that of all calls (NVLS
+  ///         reduces no 8-bit integers); nodes none: as many as the ranks need
   ///
   /// If the ranks do not fill whole NVLink domains, each domain contributes the same number of
   /// hosts, if that divides: 512 ranks on gb200-nvl72 take 16 of the 18 hosts of 8 domains.

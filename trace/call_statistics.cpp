@@ -123,7 +123,7 @@ std::vector<SizeSummary> sizes_of(const std::vector<CallSummary>& calls) {
       std::tuple<Collective, std::uint64_t, int, std::optional<Algorithm>, std::optional<Protocol>>;
   struct Values {
     std::uint64_t count = 0;
-    std::vector<BytesPerSecond> algbw, busbw;
+    std::vector<BytesPerSecond> algbw, busbw, expected;
     std::vector<Nanoseconds> skew;
     std::map<std::int32_t, std::uint64_t> last;
   };
@@ -134,6 +134,7 @@ std::vector<SizeSummary> sizes_of(const std::vector<CallSummary>& calls) {
     ++values.count;
     if (const auto bandwidth = call.algbw()) values.algbw.push_back(*bandwidth);
     if (const auto bandwidth = call.busbw()) values.busbw.push_back(*bandwidth);
+    if (call.expected_busbw) values.expected.push_back(*call.expected_busbw);
     if (const auto skew = call.skew()) {
       values.skew.push_back(*skew);
       ++values.last[call.last_rank];
@@ -155,6 +156,7 @@ std::vector<SizeSummary> sizes_of(const std::vector<CallSummary>& calls) {
     }
     one.algbw = median(std::move(values.algbw));
     one.busbw = median(std::move(values.busbw));
+    one.expected_busbw = median(std::move(values.expected));
     one.skew = median(std::move(values.skew));
     all.push_back(one);
   }

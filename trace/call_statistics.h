@@ -25,6 +25,8 @@ struct CallSummary {
   std::int64_t end_ns = 0;     ///< the last rank left
   std::int32_t last_rank = 0;  ///< that entered last
   bool is_endless = false;     ///< it never ended on some rank
+  /// The busbw that a model predicts (study::expect_busbw()); nothing: no prediction
+  std::optional<BytesPerSecond> expected_busbw = {};
 
   /// From the first rank's entry to the last one's.  returns  nothing if only one rank is recorded
   [[nodiscard]] std::optional<Nanoseconds> skew() const;
@@ -43,7 +45,7 @@ struct SizeSummary {
   int nranks = 0;
   std::uint64_t count = 0;
   // Medians over the calls that have the value.
-  std::optional<BytesPerSecond> algbw, busbw;
+  std::optional<BytesPerSecond> algbw, busbw, expected_busbw;
   std::optional<Nanoseconds> skew;
   std::optional<Nanoseconds> longest_skew;
   std::int32_t last_rank = -1;        ///< the rank that entered last most often; -1: unknown

@@ -53,7 +53,8 @@ const char* state_text(attach::JobState state) {
     case attach::JobState::Unknown:
       break;
   }
-  return "Whether the job moves is not known: no RAS service gave enough reports.";
+  return "Whether the job moves is not known: no RAS service gave enough reports, and no control "
+         "plane enough dumps.";
 }
 
 }  // namespace

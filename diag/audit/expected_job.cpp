@@ -52,12 +52,9 @@ Guess guess_of(const JobFacts& facts) {
   const std::string gpu = gpu_name(facts);
   const int each = ranks_of_a_host(facts);
   constexpr int kBoard = 8, kHalf = 4;  // GPUs of an HGX board, and of one with half of them
-  // PCIe cards have no NVLink, or have bridges that no line shows.
-  if (contains_any(lower_case(gpu), {"pcie", " nvl"})) return {};
-  for (const PresetOfGpu& one : kPresets) {
-    if (!contains(gpu, one.words)) continue;
-    const bool is_half = one.preset == "dgx-a100" && each == kHalf;
-    return {is_half ? "perlmutter-a100" : std::string(one.preset), true};
+  if (const std::string_view preset = preset_of_gpu(gpu); !preset.empty()) {
+    const bool is_half = preset == "dgx-a100" && each == kHalf;
+    return {is_half ? "perlmutter-a100" : std::string(preset), true};
   }
   if (!gpu.empty()) return {};
   // Without the GPU's name: a common host that has NVLink SHARP, or as many GPUs with connections within the host.
@@ -152,6 +149,15 @@ void set_latency(const JobFacts& facts, std::vector<HostPci>& list) {
 }
 
 }  // namespace
+
+std::string_view preset_of_gpu(std::string_view gpu) {
+  // PCIe cards have no NVLink, or have bridges that no line shows.
+  if (contains_any(lower_case(gpu), {"pcie", " nvl"})) return {};
+  for (const PresetOfGpu& one : kPresets) {
+    if (contains(gpu, one.words)) return one.preset;
+  }
+  return {};
+}
 
 void keep_nics(JobHosts& hosts, std::size_t count, int mbits) {
   for (HostRun& run : hosts.runs) {

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "diag/audit/facts.h"
@@ -24,6 +25,10 @@ struct ExpectedJob {
 /// Keeps the first `count` NICs of each host and sets their rate.
 /// mbits  rate in Mbit/s; 0: keep the rate
 void keep_nics(JobHosts& hosts, std::size_t count, int mbits);
+
+/// Returns the preset of hosts with GPUs of that product name; empty: unknown. PCIe cards have no NVLink, or have bridges
+/// that no name shows: their hosts are unknown.
+std::string_view preset_of_gpu(std::string_view gpu);
 
 /// Returns the hardware of a job: from `cluster` (in the form of --on) if given, else from a topology dump in the logs,
 /// else the preset that matches the GPU names, the GPUs per host and NVLink SHARP.

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <set>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -14,6 +17,7 @@
 #include "base/one_line.h"
 #include "base/text.h"
 #include "base/write_file.h"
+#include "diag/hangdetect/readers/dump_files.h"
 #include "harness/attach/http_client.h"
 #include "harness/attach/job_processes.h"
 #include "harness/attach/process.h"
@@ -73,11 +77,49 @@ const char* describe_state(char letter) {
   }
 }
 
+/// Calls do_one(index) for each index below `count`, at most `most` of them at the same time.
+/// Threads  do_one is called by several
+template <typename DoOne>
+void for_each_at_once(std::size_t count, std::size_t most, const DoOne& do_one) {
+  std::atomic<std::size_t> next{0};
+  const auto do_some = [&] {
+    for (std::size_t i; (i = next.fetch_add(1)) < count;) do_one(i);
+  };
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 1; i < std::min(most, count); ++i) threads.emplace_back(do_some);
+  do_some();
+}
+
+/// A text that changes when the rank makes a call or ends one.
+std::string fingerprint_of(const hang::RankDump& dump) {
+  const auto pending = std::ranges::count_if(dump.calls, &hang::Call::is_pending);
+  return fmt::format("{},{};", dump.calls.empty() ? 0 : dump.calls.back().record + 1, pending);
+}
+
+/// Adds the time to a dump in JSON: by then the process had made no other call than those in the dump.
+std::string with_time(std::string dump, std::chrono::system_clock::time_point asked) {
+  const auto ns = std::chrono::duration_cast<Nanoseconds>(asked.time_since_epoch()).count();
+  if (dump.starts_with("{\"")) dump.insert(1, fmt::format("\"asked_at_ns\":{},", ns));
+  return dump;
+}
+
 /// The prefixes of the store in which a job keeps the keys of its debug server.
 /// source  docs/formats 7.6
 constexpr const char* kStorePrefixes[] = {"/debug_server/", "/default_pg/debug_server/",
                                           "/worker/attempt_0/debug_server/",
                                           "/worker/attempt_0/default_pg/debug_server/"};
+
+constexpr std::array<const char*, 2> kDumpHandlers = {"/handler/fr_trace_json",
+                                                      "/handler/dump_nccl_trace_json"};
+/// py-spy need not be installed where the process runs; the interpreter's own traceback is always there.
+constexpr std::array<const char*, 2> kStackHandlers = {"/handler/pyspy_dump?nonblocking=1",
+                                                       "/handler/dump_traceback"};
+
+/// A process that is asked for its dump several times.
+struct Sample {
+  const Worker* worker = nullptr;
+  std::string first, last;  ///< its dumps; empty: none
+};
 
 class Gatherer {
  public:
@@ -97,11 +139,14 @@ class Gatherer {
       for (std::size_t i = 0; i < request_.workers.size(); ++i) {
         worker(static_cast<int>(i)).control_plane = request_.workers[i];
       }
+      RINGSIDE_TRY(poll_dumps());
+    }
+    if (all_.state != JobState::Moves && all_.state != JobState::Gone) {
       RINGSIDE_TRY(ask_workers());
       if (request_.diagnoses) RINGSIDE_TRY(ask_diagnostics());
       RINGSIDE_TRY(keep_processes());
+      RINGSIDE_TRY(read_stacks());
     }
-    RINGSIDE_TRY(read_stacks());
     all_.took = real_clock().now() - began;
     const bool has_answer = std::ranges::any_of(all_.sources, &Source::has_answered);
     if (!has_answer && first_error_) return *first_error_;
@@ -385,6 +430,72 @@ class Gatherer {
     return {};
   }
 
+  /// Where no service gives reports: asks some control planes for their dumps, until their calls are still or move.
+  /// Calls of a job are of all ranks, so that a few ranks show whether it moves.
+  Status poll_dumps() {
+    if (client_) return {};
+    std::vector<Sample> samples;
+    for (const auto& [rank, one] : workers_) {
+      if (one.control_plane && one.control_plane->path.empty() && !one.is_stopped())
+        samples.push_back({&one, {}, {}});
+    }
+    if (samples.size() > kMostAtOnce) {
+      for (std::size_t i = 0; i < kMostAtOnce; ++i)
+        samples[i] = samples[i * samples.size() / kMostAtOnce];
+      samples.resize(kMostAtOnce);
+    }
+    Movement movement(request_.reports);
+    const Deadline until = deadline_ - in_ns(request_.timeout / 3);
+    for (int round = 1; !samples.empty() && movement.state() == JobState::Unknown; ++round) {
+      const Clock::Time asked = real_clock().now();
+      for_each_at_once(samples.size(), kMostAtOnce, [&](std::size_t i) {
+        std::string body = dump_of(*samples[i].worker);
+        if (round == 1) samples[i].first = body;
+        samples[i].last = std::move(body);
+      });
+      hang::Names names;
+      JobReport report;
+      std::erase_if(samples, [&](const Sample& one) {
+        const auto dump = hang::parse_dump(one.last, names);
+        if (dump) report.fingerprint += fingerprint_of(*dump);
+        return !dump;
+      });
+      if (samples.empty()) break;
+      movement.add(report);
+      step(fmt::format("dumps of {} ranks, round {}: {}", samples.size(), round,
+                       round == 1            ? "asked"
+                       : movement.same() > 1 ? "no call began or ended since the one before"
+                                             : "ranks move"));
+      const Clock::Time next = asked + in_ns(request_.interval);
+      if (movement.state() != JobState::Unknown || next >= until.at()) break;
+      real_clock().sleep_until(next);
+    }
+    all_.state = movement.state();
+    if (all_.state != JobState::Moves) return {};
+    // Both dumps show that the rank has moved.
+    for (const Sample& one : samples) {
+      const int rank = one.worker->rank;
+      RINGSIDE_TRY(keep(fmt::format("nccl_trace_earlier_rank_{}.json", rank), one.first));
+      RINGSIDE_TRY(keep(fmt::format("nccl_trace_rank_{}.json", rank), one.last));
+      add_source({"dump", fmt::format("rank {} at {}", rank, to_string(*one.worker->control_plane)),
+                  true, fmt::format("{} bytes", one.last.size())});
+    }
+    return {};
+  }
+
+  /// Returns the dump that the process serves; empty if it serves none.
+  /// Threads  several, each for another rank
+  [[nodiscard]] std::string dump_of(const Worker& one) const {
+    for (const char* handler : kDumpHandlers) {
+      const auto asked = std::chrono::system_clock::now();
+      auto answer = get_again(*one.control_plane, handler, kMostDump);
+      if (answer && answer->status == 200 && !answer->body.empty())
+        return with_time(std::move(answer->body), asked);
+      if (is_out_of_reach(answer)) break;
+    }
+    return {};
+  }
+
   /// Dumps and stacks of all processes, some at a time.
   Status ask_workers() {
     std::vector<const Worker*> asked;
@@ -392,22 +503,12 @@ class Gatherer {
       if (one.control_plane || (request_.uses_pipes && one.process)) asked.push_back(&one);
     }
     std::vector<std::vector<Source>> sources(asked.size());
-    std::atomic<std::size_t> next{0};
     std::size_t done = 0;
-    const auto ask_some = [&] {
-      for (std::size_t i; (i = next.fetch_add(1)) < asked.size();) {
-        sources[i] = ask_worker(*asked[i]);
-        const std::scoped_lock lock(mutex_);
-        step(fmt::format("dumps: {} of {} processes asked", ++done, asked.size()));
-      }
-    };
-    {
-      std::vector<std::jthread> threads;
-      for (std::size_t i = 1; i < std::min(kMostAtOnce, asked.size()); ++i) {
-        threads.emplace_back(ask_some);
-      }
-      ask_some();
-    }
+    for_each_at_once(asked.size(), kMostAtOnce, [&](std::size_t i) {
+      sources[i] = ask_worker(*asked[i]);
+      const std::scoped_lock lock(mutex_);
+      step(fmt::format("dumps: {} of {} processes asked", ++done, asked.size()));
+    });
     for (const std::vector<Source>& said : sources) {
       all_.sources.insert(all_.sources.end(), said.begin(), said.end());
     }
@@ -421,13 +522,17 @@ class Gatherer {
     bool has_dump = false;
     if (one.control_plane) {
       const std::string where = fmt::format("{} at {}", rank, to_string(*one.control_plane));
-      sources.push_back(fetch(one, where, "dump",
-                              {"/handler/fr_trace_json", "/handler/dump_nccl_trace_json"},
-                              kMostDump, fmt::format("nccl_trace_rank_{}.json", one.rank)));
+      bool is_reached = false;
+      sources.push_back(fetch(one, where, "dump", kDumpHandlers, kMostDump,
+                              fmt::format("nccl_trace_rank_{}.json", one.rank), is_reached));
       has_dump = sources.back().has_answered;
-      if (has_dump && one.control_plane->path.empty()) {
-        sources.push_back(fetch(one, where, "stack", {"/handler/pyspy_dump?nonblocking=1"},
-                                kMostStack, fmt::format("stack_rank_{}.txt", one.rank)));
+      if (is_reached && one.control_plane->path.empty()) {
+        sources.push_back(fetch(one, where, "stack", kStackHandlers, kMostStack,
+                                fmt::format("stack_rank_{}.txt", one.rank), is_reached));
+        if (sources.back().has_answered) {
+          const std::scoped_lock lock(mutex_);
+          ranks_with_stack_.insert(one.rank);
+        }
       }
     }
     if (!has_dump && request_.uses_pipes && one.process) {
@@ -443,23 +548,33 @@ class Gatherer {
     return sources;
   }
 
+  static bool is_out_of_reach(const Result<HttpAnswer>& answer) {
+    if (answer) return false;
+    const ErrorCode code = answer.error().code;
+    return code == ErrorCode::PeerGone || code == ErrorCode::Timeout ||
+           code == ErrorCode::Unreachable;
+  }
+
   /// Asks one handler after the other until one has an answer.
+  /// is_reached  set to whether the process answered at all
   Source fetch(const Worker& one, const std::string& where, const char* what,
-               const std::vector<const char*>& handlers, std::size_t most,
-               const std::string& name) {
+               std::span<const char* const> handlers, std::size_t most, const std::string& name,
+               bool& is_reached) {
     Source source{what, where, false, {}};
     for (const char* handler : handlers) {
+      const auto asked = std::chrono::system_clock::now();
       const auto answer = get_again(*one.control_plane, handler, most);
+      is_reached = !is_out_of_reach(answer);
       if (!answer) {
         source.said = one_line(answer.error().message);
-        if (answer.error().code == ErrorCode::PeerGone) return source;
+        if (!is_reached) return source;
         continue;
       }
       if (answer->status != 200 || answer->body.empty()) {
         source.said = fmt::format("{}: HTTP status {}", handler, answer->status);
         continue;
       }
-      save(name, answer->body);
+      save(name, with_time(answer->body, asked));
       source.has_answered = true;
       source.said = fmt::format("{} bytes", answer->body.size());
       return source;
@@ -502,22 +617,14 @@ class Gatherer {
 
   /// Debuggers are slow to load: they have a time of their own, and several run at the same time.
   Status read_stacks() {
+    std::erase_if(stacks_,
+                  [&](const StackOf& one) { return ranks_with_stack_.contains(one.rank); });
     std::vector<Result<ProcessText>> texts(stacks_.size(), Error{ErrorCode::System, "not read"});
-    std::atomic<std::size_t> next{0};
-    const auto read_some = [&] {
-      for (std::size_t i; (i = next.fetch_add(1)) < stacks_.size();) {
-        texts[i] = stack_of(stacks_[i].pid, deadline_in(kForStack), stacks_[i].is_stopped);
-        const std::scoped_lock lock(mutex_);
-        step(fmt::format("stack {}: {}", name_of(stacks_[i]), texts[i] ? "read" : "not read"));
-      }
-    };
-    {
-      std::vector<std::jthread> threads;
-      for (std::size_t i = 1; i < std::min(kMostDebuggers, stacks_.size()); ++i) {
-        threads.emplace_back(read_some);
-      }
-      read_some();
-    }
+    for_each_at_once(stacks_.size(), kMostDebuggers, [&](std::size_t i) {
+      texts[i] = stack_of(stacks_[i].pid, deadline_in(kForStack), stacks_[i].is_stopped);
+      const std::scoped_lock lock(mutex_);
+      step(fmt::format("stack {}: {}", name_of(stacks_[i]), texts[i] ? "read" : "not read"));
+    });
     for (std::size_t i = 0; i < stacks_.size(); ++i) {
       if (!texts[i]) {
         add_failure("stack", name_of(stacks_[i]), texts[i].error());
@@ -553,8 +660,9 @@ class Gatherer {
   std::vector<StackOf> stacks_;
   int nranks_ = 0;  ///< of the job, as far as it is known
   std::optional<Error> first_error_;
-  std::mutex mutex_;      ///< while several threads ask
-  Status write_failure_;  ///< under mutex_
+  std::set<int> ranks_with_stack_;  ///< whose control plane gave a stack; under mutex_
+  std::mutex mutex_;                ///< while several threads ask
+  Status write_failure_;            ///< under mutex_
   Gathered all_;
 };
 

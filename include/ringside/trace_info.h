@@ -39,6 +39,9 @@ inline constexpr const char* kTraceGroups = "groups";
 inline constexpr const char* kGroupSizes = "group_sizes";
 /// Key of `values`: the tools whose recordings the trace was made of.
 inline constexpr const char* kRecordedBy = "recorded_by";
+/// Keys of `values`: the hosts, in the form of --on; the product name of the GPUs.
+inline constexpr const char* kTraceCluster = "cluster";
+inline constexpr const char* kTraceGpu = "gpu";
 
 /// Returns the value of kNeverEnded.  returns  nullopt if the process has none, or if it is not a
 /// number

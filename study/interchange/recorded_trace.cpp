@@ -269,19 +269,28 @@ Result<RecordedTrace> trace_of(std::vector<Recording> all) {
   info.realtime_offset = Nanoseconds{0};  // times are of the wall clock
   info.host = all.empty() || all.front().host.empty() ? "unknown" : one_line(all.front().host);
   info.values.emplace_back(kRecordedBy, made.tools);
+  if (!all.empty() && !all.front().gpu.empty()) {
+    info.values.emplace_back(kTraceGpu, one_line(all.front().gpu));
+  }
   RINGSIDE_TRY(made.bytes, Writer().run(all, std::move(info)));
   return made;
 }
 
 Result<RecordedTrace> trace_of_recordings(const std::vector<std::string>& paths) {
-  RINGSIDE_TRY(const hang::Inputs inputs, hang::find_inputs(paths));
-  recordings::Loaded loaded = recordings::load(inputs.files);
+  constexpr const char* kHelp =
+      "give an .rtrace file, or what PyTorch's profiler, nsys export --type sqlite, NCCL's "
+      "Inspector or torchcomms' clog wrote";
+  auto inputs = hang::find_inputs(paths);
+  if (!inputs) {
+    Error error = std::move(inputs).error();
+    error.help = kHelp;
+    return error;
+  }
+  recordings::Loaded loaded = recordings::load(inputs->files);
   if (loaded.recordings.empty()) {
     if (!loaded.bad.empty()) return loaded.bad.front().error;
     return Error{ErrorCode::NotFound,
-                 fmt::format("{}: no trace and no recording of calls", paths.front()),
-                 "give an .rtrace file, or what PyTorch's profiler, nsys export --type sqlite, "
-                 "NCCL's Inspector or torchcomms' clog wrote"};
+                 fmt::format("{}: no trace and no recording of calls", paths.front()), kHelp};
   }
   RINGSIDE_TRY(RecordedTrace made, trace_of(std::move(loaded.recordings)));
   for (const hang::BadFile& bad : loaded.bad)

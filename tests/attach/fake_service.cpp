@@ -163,13 +163,14 @@ void serve_http(FakeClient& client, const std::string& path, const std::string& 
                          is_known ? body : ""));
 }
 
-std::string dump_json(int completed, bool waits) {
+std::string dump_json(int completed, bool waits, const char* backend,
+                      std::chrono::nanoseconds pause) {
   std::string entries;
   for (int i = 0; i < completed + (waits ? 1 : 0); ++i) {
     append(
         entries,
-        R"({}{{"record_id":{},"pg_id":0,"process_group":["0","default_pg"],"collective_seq_id":{},"p2p_seq_id":0,"op_id":{},"profiling_name":"nccl:all_reduce","time_created_ns":{},"input_sizes":[[4]],"input_dtypes":["Float"],"output_sizes":[[4]],"output_dtypes":["Float"],"state":"{}","time_discovered_started_ns":{},"time_discovered_completed_ns":{},"retired":{},"timeout_ms":600000,"is_p2p":false}})",
-        i == 0 ? "" : ",", i, i + 1, i, 1'700'000'000'000'000'000 + i * 1'000'000,
+        R"({}{{"record_id":{},"pg_id":0,"process_group":["0","default_pg"],"collective_seq_id":{},"p2p_seq_id":0,"op_id":{},"profiling_name":"{}:all_reduce","time_created_ns":{},"input_sizes":[[4]],"input_dtypes":["Float"],"output_sizes":[[4]],"output_dtypes":["Float"],"state":"{}","time_discovered_started_ns":{},"time_discovered_completed_ns":{},"retired":{},"timeout_ms":600000,"is_p2p":false}})",
+        i == 0 ? "" : ",", i, i + 1, i, backend, 1'700'000'000'000'000'000 + i * pause.count(),
         i < completed ? "completed" : "started", i + 1, i < completed ? i + 2 : 0,
         i < completed ? "true" : "false");
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -87,6 +88,8 @@ std::string ras_text(const std::vector<int>& launched);
 void serve_http(FakeClient& client, const std::string& path, const std::string& body);
 
 /// A Flight Recorder dump as JSON: the rank has completed `completed` all-reduces of two ranks, and waits in one more or not.
-std::string dump_json(int completed, bool waits);
+/// Calls begin `pause` after each other, from the year 2023 on.
+std::string dump_json(int completed, bool waits, const char* backend = "nccl",
+                      std::chrono::nanoseconds pause = std::chrono::milliseconds(1));
 
 }  // namespace ringside::attach

@@ -2,11 +2,13 @@
 
 #include "harness/attach/gather.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 
 #include "base/fd.h"
@@ -81,9 +83,75 @@ TEST_F(Gather, DumpsComeFromTheControlPlaneWithoutAnyService) {
   });
   const auto got = ask({.workers = {first.place(), second.place()}});
   ASSERT_TRUE(got) << got.error().message;
-  EXPECT_EQ(got->state, JobState::Unknown);
+  EXPECT_EQ(got->state, JobState::Still);
+  EXPECT_THAT(steps_, HasSubstr("dumps of 2 ranks, round 3: no call began or ended"));
   EXPECT_THAT(files(), ElementsAre("nccl_trace_rank_0.json", "nccl_trace_rank_1.json"));
   EXPECT_THAT(verdict().best.culprits, ElementsAre(1));
+}
+
+// A call each 10 s. By the calls alone rank 1 is 10 s behind, which is usual; at the time of the question it is years behind.
+TEST_F(Gather, TheTimeOfTheQuestionShowsThatARankIsLate) {
+  const auto dump = [](bool waits) {
+    return dump_json(9, waits, "gloo", std::chrono::seconds(10));
+  };
+  FakeService first(
+      [&](FakeClient& client) { serve_http(client, "/handler/fr_trace_json", dump(true)); });
+  FakeService second(
+      [&](FakeClient& client) { serve_http(client, "/handler/fr_trace_json", dump(false)); });
+  ASSERT_TRUE(ask({.workers = {first.place(), second.place()}}));
+  EXPECT_EQ(verdict().best.kind, hang::Kind::MissingRank);
+  EXPECT_THAT(verdict().best.culprits, ElementsAre(1));
+  // The same dumps without the time.
+  for (const int rank : {0, 1}) {
+    std::ofstream(fmt::format("{}/nccl_trace_rank_{}.json", folder_.path(), rank))
+        << dump(rank == 0);
+  }
+  EXPECT_EQ(verdict().best.kind, hang::Kind::NotAHang);
+}
+
+// Each dump of the rank has one call more than the one before.
+TEST_F(Gather, DumpsThatChangeAreOfAJobThatMoves) {
+  int calls = 2;
+  FakeService worker([&](FakeClient& client) {
+    serve_http(client, "/handler/fr_trace_json", dump_json(calls++, true));
+  });
+  const auto got = ask({.workers = {worker.place()}});
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(got->state, JobState::Moves);
+  EXPECT_THAT(files(), ElementsAre("nccl_trace_earlier_rank_0.json", "nccl_trace_rank_0.json"));
+  EXPECT_EQ(verdict().best.kind, hang::Kind::NotAHang);
+  EXPECT_THAT(steps_, HasSubstr("ranks move"));
+}
+
+// A job that stops after the second question: what it did before does not count.
+TEST_F(Gather, DumpsAreAskedUntilTheyAreStill) {
+  int asked = 0;
+  FakeService worker([&](FakeClient& client) {
+    serve_http(client, "/handler/fr_trace_json", dump_json(std::min(2 + asked++, 3), true));
+  });
+  const auto got = ask({.workers = {worker.place()}});
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(got->state, JobState::Still);
+  EXPECT_THAT(files(), ElementsAre("nccl_trace_rank_0.json"));
+}
+
+// PyTorch 2.6: no dump, and no py-spy where the process runs.
+TEST_F(Gather, TheInterpretersTracebackIsTheStackWherePySpyIsAbsent) {
+  FakeService worker([](FakeClient& client) {
+    serve_http(client, "/handler/dump_traceback",
+               "Current thread 0x00007fa5423216c0 (most recent call first):\n"
+               "  <no Python frame>\n\n"
+               "Thread 0x00007fa567cc6780 (most recent call first):\n"
+               "  File \"/srv/data.py\", line 7 in load_batch\n"
+               "  File \"/srv/train.py\", line 53 in main\n\n");
+  });
+  const auto got = ask({.workers = {worker.place()}});
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(got->state, JobState::Unknown);
+  EXPECT_THAT(files(), ElementsAre("stack_rank_0.txt"));
+  const auto all = hang::examine({folder_.path()});
+  ASSERT_TRUE(all) << all.error().message;
+  EXPECT_TRUE(all->facts.notes.at(0).has_stack);
 }
 
 TEST_F(Gather, TheStacksOfTheControlPlaneAreKept) {

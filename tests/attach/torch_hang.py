@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
 """Hangs a real PyTorch job over gloo, and asks it from outside by the process id of its launcher alone.
 
-usage: torch_hang.py RINGSIDE [--python PYTHON] [--root FOLDER] [--faults data,stop,receive] [--ranks N]
+usage: torch_hang.py RINGSIDE [--python PYTHON] [--root FOLDER]... [--faults data,stop,receive] [--ranks N]
 
 The faults are of rank 2, before its seventh step: `data` (its data loader returns no batch), `stop` (SIGSTOP), `receive` (it waits for
-a message that no rank sends). `ringside attach --pid LAUNCHER` must name the rank; after `data` and `stop` the job goes on and ends as
-it would have. --root: a folder with another system, in which the job runs (chroot). Exit status 77: there is no PyTorch, or no gdb.
+a message that no rank sends). `ringside attach --pid LAUNCHER` is asked twice: as soon as the fault is reached, when it may answer that
+this is no hang yet but must name no other rank, and 15 s later, when it must name the rank. After `data` and `stop` the job goes on and
+ends as it would have.
+
+--root: a folder with another system, in which the job runs (chroot, which needs root); ringside runs outside of it. Default: the
+folders in RINGSIDE_TORCH_ROOTS, with `:` between them, and this system. Exit status 77: none of them has PyTorch with gloo, or this
+system needs gdb or py-spy because its PyTorch has no control plane.
 """
 
 import argparse
@@ -97,15 +102,15 @@ def children_of(pid):
 
 
 class Job:
-    """The job, and the way to its system."""
+    """The job, and the root folder of its system (empty: this one)."""
 
-    def __init__(self, arguments, fault):
-        self.root = arguments.root.rstrip("/")
+    def __init__(self, arguments, root, fault):
+        self.root = root
         self.folder = tempfile.mkdtemp(prefix="torch-hang-", dir=self.root + "/tmp")
         inside = self.folder[len(self.root):]
         shutil.copy(os.path.abspath(__file__), self.folder + "/job.py")
         words = [arguments.python, inside + "/job.py", "launch", fault, inside, str(arguments.ranks), str(free_port()),
-                 "plane" if has_control_plane(arguments) else ""]
+                 "plane" if has_control_plane(arguments, root) else ""]
         self.launcher = subprocess.Popen(within(self.root, words))
 
     def wait_until_it_hangs(self):
@@ -114,7 +119,6 @@ class Job:
             if time.monotonic() > last or self.launcher.poll() is not None:
                 raise RuntimeError("the job did not reach its fault")
             time.sleep(0.2)
-        time.sleep(15)  # longer than the usual pause between two calls
 
     def go_on(self, fault):
         open(self.folder + "/go", "w", encoding="ascii").close()
@@ -140,39 +144,75 @@ def within(root, words):
     return ["chroot", root, "/usr/bin/env", f"LD_LIBRARY_PATH={libraries}", "USE_LIBUV=0", *words]
 
 
-def try_python(arguments, program):
-    return subprocess.run(within(arguments.root, [arguments.python, "-c", program]), capture_output=True, text=True, check=False)
+def try_python(arguments, root, program):
+    return subprocess.run(within(root, [arguments.python, "-c", program]), capture_output=True, text=True, check=False)
 
 
-def has_control_plane(arguments):
-    return try_python(arguments, "import torch.distributed.elastic.control_plane").returncode == 0
+def has_control_plane(arguments, root):
+    return try_python(arguments, root, "import torch.distributed.elastic.control_plane").returncode == 0
 
 
-def check(arguments, fault):
+def ask(arguments, job):
+    """returns  the answer, and the exit status"""
+    began = time.monotonic()
+    run = subprocess.run([arguments.ringside, "attach", "--pid", str(job.launcher.pid), "--json"],
+                         capture_output=True, text=True, timeout=150, check=False)
+    took = time.monotonic() - began
+    try:
+        answer = json.loads(run.stdout)
+    except ValueError as broken:
+        raise RuntimeError(f"no answer: {run.stderr[-400:]}") from broken
+    verdict = answer["hang"]["verdict"]
+    said = [f"{one['what']} {one['where']}: {one['said']}" for one in answer["sources"]]
+    print(f"  {verdict['kind']} {verdict['culprits']} ({verdict['confidence']}), the job is {answer['state']}, in {took:.1f} s: "
+          f"{verdict['why']}\n    " + "\n    ".join(said), flush=True)
+    return verdict, run.returncode
+
+
+def check(arguments, root, fault):
     """returns  what is wrong; empty: nothing"""
-    job = Job(arguments, fault)
+    job = Job(arguments, root, fault)
     try:
         job.wait_until_it_hangs()
-        began = time.monotonic()
-        run = subprocess.run([arguments.ringside, "attach", "--pid", str(job.launcher.pid), "--json"],
-                             capture_output=True, text=True, timeout=150, check=False)
-        took = time.monotonic() - began
-        try:
-            answer = json.loads(run.stdout)
-        except ValueError:
-            return f"no answer: {run.stderr[-400:]}"
-        verdict = answer["hang"]["verdict"]
-        said = [f"{one['what']} {one['where']}: {one['said']}" for one in answer["sources"]]
-        print(f"{fault}: {verdict['kind']} {verdict['culprits']} ({verdict['confidence']}) in {took:.1f} s: {verdict['why']}\n  " +
-              "\n  ".join(said), flush=True)
-        if verdict["culprits"] != [FAULTY_RANK] or run.returncode != 1:
-            return f"{verdict['kind']} {verdict['culprits']}, exit status {run.returncode}"
+        print(f"{fault}, at once:", flush=True)
+        early, _ = ask(arguments, job)
+        if early["culprits"] not in ([], [FAULTY_RANK]):
+            return f"asked at once: {early['kind']} {early['culprits']}"
+        time.sleep(15)  # longer than the usual pause between two calls
+        print(f"{fault}, 15 s later:", flush=True)
+        verdict, status = ask(arguments, job)
+        if verdict["culprits"] != [FAULTY_RANK] or status != 1:
+            return f"{verdict['kind']} {verdict['culprits']}, exit status {status}"
         if fault == "receive":
             return ""
         ended = job.go_on(fault)
         return f"the job ended with status {ended}" if ended != 0 else ""
+    except RuntimeError as error:
+        return str(error)
     finally:
         job.end()
+
+
+def check_system(arguments, root):
+    """returns  the number of faults that were judged wrongly; None: the system cannot run the job"""
+    name = root or "this system"
+    found = try_python(arguments, root,
+                       "import torch, torch.distributed as d; assert d.is_gloo_available(); print(torch.__version__)")
+    if found.returncode != 0:
+        print(f"{name}: skipped: needs PyTorch with gloo (python3-torch)")
+        return None
+    has_plane = has_control_plane(arguments, root)
+    if not has_plane and shutil.which("gdb") is None and shutil.which("py-spy") is None:
+        print(f"{name}: skipped: needs gdb or py-spy, because this PyTorch has no control plane")
+        return None
+    print(f"{name}: PyTorch {found.stdout.strip()}, {'with' if has_plane else 'without'} a control plane", flush=True)
+    failures = 0
+    for fault in arguments.faults.split(","):
+        wrong = check(arguments, root, fault)
+        if wrong:
+            failures += 1
+            print(f"{fault}: WRONG: {wrong}", flush=True)
+    return failures
 
 
 def main():
@@ -183,22 +223,15 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("ringside")
     parser.add_argument("--python", default="/usr/bin/python3")
-    parser.add_argument("--root", default="")
+    parser.add_argument("--root", action="append")
     parser.add_argument("--ranks", type=int, default=4)
     parser.add_argument("--faults", default="data,stop,receive")
     arguments = parser.parse_args()
-    found = try_python(arguments, "import torch, torch.distributed as d; assert d.is_gloo_available(); print(torch.__version__)")
-    if found.returncode != 0 or (shutil.which("gdb") is None and shutil.which("py-spy") is None):
-        print("skipped: needs PyTorch with gloo (python3-torch), and gdb or py-spy")
+    roots = arguments.root or [*filter(None, os.environ.get("RINGSIDE_TORCH_ROOTS", "").split(":")), ""]
+    failures = [check_system(arguments, root.rstrip("/")) for root in roots]
+    if all(one is None for one in failures):
         return SKIPPED
-    print(f"PyTorch {found.stdout.strip()}, control plane: {has_control_plane(arguments)}", flush=True)
-    failures = 0
-    for fault in arguments.faults.split(","):
-        wrong = check(arguments, fault)
-        if wrong:
-            failures += 1
-            print(f"{fault}: WRONG: {wrong}", flush=True)
-    return 1 if failures else 0
+    return 1 if any(failures) else 0
 
 
 if __name__ == "__main__":

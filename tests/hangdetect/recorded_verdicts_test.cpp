@@ -53,6 +53,26 @@ std::string gloo(int rank) {
   return "[" + events + "]";
 }
 
+/// PyTorch 2 over Gloo: the call that three ranks wait in times out after 5 s, and is recorded as one that ended.
+/// absent_until_us  when the profiler of the absent rank stopped
+std::string gloo_timeout(int rank, int absent_until_us) {
+  std::string events;
+  const auto add = [&](const char* name, int ts, int dur) {
+    events += fmt::format(
+        R"({{"ph": "X", "cat": "user_annotation", "name": "{}", "ts": {}, "dur": {}, "args": {{}}}}, )",
+        name, ts, dur);
+  };
+  for (int call = 1; call <= kEnded + (rank == kAbsent ? 0 : 1); ++call) {
+    add("c10d::allreduce_", call * 100, 5);
+    add("gloo:all_reduce", call * 100 + 2, call <= kEnded ? 50 : 5'000'000);
+  }
+  return fmt::format(
+      R"({{"schemaVersion": 1, "distributedInfo": {{"backend": "gloo", "rank": {}, "world_size": 4, "pg_config":
+      [{{"pg_name": "0", "pg_desc": "default_pg", "ranks": [0, 1, 2, 3]}}]}}, "traceEvents": [{}
+      {{"ph": "i", "s": "g", "name": "Record Window End", "ts": {}}}], "baseTimeNanoseconds": 1700000000000000000}})",
+      rank, events, rank == kAbsent ? absent_until_us : 5'001'000);
+}
+
 std::string nsys(int rank) {
   recordings::NsysExport database;
   const std::int64_t thread = database.thread(40 + rank, 9);
@@ -122,6 +142,18 @@ TEST(RecordedVerdicts, EveryFormatOfPendingCallsGivesTheVerdictOfOurDumps) {
     EXPECT_EQ(best.kind, expected.kind) << name;
     EXPECT_EQ(best.culprits, expected.culprits) << name;
   }
+}
+
+TEST(RecordedVerdicts, ACallThatTimedOutIsOneThatRanksWaitIn) {
+  const Explanation best = verdict_of([](int rank) { return gloo_timeout(rank, 6'000'000); }).best;
+  EXPECT_EQ(best.kind, Kind::MissingRank);
+  EXPECT_EQ(best.culprits, std::vector<int>{kAbsent});
+}
+
+// The profiler of the rank stopped before the call: the rank may have entered it.
+TEST(RecordedVerdicts, ARecordingThatEndsEarlierIsNoEvidence) {
+  const Explanation best = verdict_of([](int rank) { return gloo_timeout(rank, 360); }).best;
+  EXPECT_NE(best.culprits, std::vector<int>{kAbsent}) << to_string(best.kind);
 }
 
 // Completed calls alone do not show in which one the ranks are.

@@ -129,6 +129,8 @@ struct RankDump {
   std::string reason_group;  ///< the group that numbers the ranks in `reason`; empty: global ranks
   std::vector<DumpProgress> progress;
   std::int64_t written_ns = 0;  ///< file's modification time, later for copies; 0: unknown
+  /// The dump has all calls that the rank had made by this wall time, by its host's clock; 0: unknown
+  std::int64_t known_until_ns = 0;
   std::int64_t timeout_ms = 0;  ///< longest timeout of its calls; 0: not recorded
   std::optional<std::uint64_t>
       torn_at;  ///< offset at which a truncated file ends; nothing: complete

@@ -11,7 +11,7 @@
 namespace ringside::hang {
 
 /// The keys of a dump that ringside reads, as KEY(name, text). All other keys are skipped. Only ringside's own engine
-/// (engine/flight) writes the keys from Reason on.
+/// (engine/flight) writes the keys from Reason on, and `ringside attach` adds AskedAt.
 /// source  PyTorch torch/csrc/distributed/c10d/FlightRecorder.hpp, versions 1.1 to 2.10
 #define RINGSIDE_DUMP_KEYS(KEY)                      \
   KEY(Version, "version")                            \
@@ -58,7 +58,8 @@ namespace ringside::hang {
   KEY(Waiting, "waiting")                            \
   KEY(Protocol, "protocol")                          \
   KEY(SlotSize, "slot_size")                         \
-  KEY(Index, "index")
+  KEY(Index, "index")                                \
+  KEY(AskedAt, "asked_at_ns")
 
 /// A key of a dump's dictionaries. None: another key.
 enum class Key : std::uint8_t {

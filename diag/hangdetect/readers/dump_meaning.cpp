@@ -220,6 +220,11 @@ void DumpBuilder::take_parent(const Value* pairs, std::size_t count) {
       case Key::ReasonGroup:
         dump_.reason_group = text_of(value);
         break;
+      case Key::AskedAt: {
+        constexpr std::int64_t kLatest = 4'000'000'000'000'000'000;  // the year 2096
+        dump_.known_until_ns = std::clamp<std::int64_t>(int_of(value, 0), 0, kLatest);
+        break;
+      }
       case Key::PgConfig:
         take_numbered_groups(value);
         break;

@@ -140,6 +140,7 @@ class Trace : public json::json_sax_t {
     if (made_.is_cut)
       made_.notes.push_back(fmt::format("the trace ends within an event, at byte {}", *broken_at_));
     take_info();
+    take_devices();
     name_groups();
     select();
     shift();
@@ -197,6 +198,7 @@ class Trace : public json::json_sax_t {
       case Role::Root:
         if (key_ == "traceEvents" && !is_object) next = Role::Events;
         if (key_ == "distributedInfo" && is_object) next = Role::Kept;
+        if (key_ == "deviceProperties" && !is_object) next = Role::Kept;
         break;
       case Role::Events:
         if (is_object) next = Role::Event;
@@ -232,7 +234,7 @@ class Trace : public json::json_sax_t {
     if (ended == Role::Kept) {
       keep(std::string_view(&end, 1));
       if (role() == Role::Args) set(arg_, kept_);
-      if (role() == Role::Root) info_ = kept_;
+      if (role() == Role::Root) (key_ == "distributedInfo" ? info_ : devices_) = kept_;
     } else if (ended == Role::Event) {
       take_event();
     }
@@ -253,6 +255,11 @@ class Trace : public json::json_sax_t {
   static std::int64_t in_ns(double us) { return std::llround(us * 1e3); }
 
   void take_event() {
+    const bool is_end = name_ == "Record Window End";  // PyTorch 2 and later write it
+    if (begin_ >= 0 && begin_ <= kLatestUs && (is_span_ || is_end)) {
+      const double end = is_span_ ? begin_ + std::clamp(length_, 0.0, kLongestUs) : begin_;
+      made_.window_end_ns = std::max(made_.window_end_ns, in_ns(end));
+    }
     if (!is_span_ || begin_ < 0 || begin_ > kLatestUs || length_ < 0 || length_ > kLongestUs)
       return;
     if (events_.size() + issues_.size() + made_.compute.size() >= kMostCalls) return;
@@ -344,6 +351,14 @@ class Trace : public json::json_sax_t {
                             : own;
     }
     return known->second;
+  }
+
+  void take_devices() {
+    const json devices = json::parse(devices_, nullptr, false);
+    if (!devices.is_array() || devices.empty() || !devices.front().is_object()) return;
+    const auto name = devices.front().find("name");
+    if (name != devices.front().end() && name->is_string())
+      made_.gpu = name->get<std::string>().substr(0, 256);
   }
 
   void take_info() {
@@ -485,6 +500,8 @@ class Trace : public json::json_sax_t {
       for (std::int64_t* const time : {&call.issued_ns, &call.begin_ns, &call.end_ns})
         if (*time >= 0 && *time < kAbsolute) *time += base_ns_;
     }
+    if (made_.window_end_ns >= 0 && made_.window_end_ns < kAbsolute)
+      made_.window_end_ns += base_ns_;
     for (Span& span : made_.compute) {
       if (span.begin_ns >= kAbsolute) continue;
       span.begin_ns += base_ns_;
@@ -496,7 +513,7 @@ class Trace : public json::json_sax_t {
   std::vector<Event> events_;
   std::vector<Event> issues_;
   std::vector<Role> roles_;
-  std::string key_, kept_, info_, name_, category_, backend_;
+  std::string key_, kept_, info_, devices_, name_, category_, backend_;
   std::array<std::string, kArgs.size()> args_;
   std::size_t arg_ = kArgs.size();
   bool has_args_ = false;

@@ -287,6 +287,7 @@ class Export {
       if (process.made.calls.empty()) continue;
       process.finish();
       process.made.host = host_;
+      process.made.gpu = gpu_;
       all.push_back(std::move(process.made));
     }
     if (!all.empty()) return all;
@@ -309,6 +310,11 @@ class Export {
           Rows rows,
           database_.query("SELECT value FROM TARGET_INFO_SYSTEM_ENV WHERE name LIKE 'hostname'"));
       if (rows.next()) host_ = rows.text(0).substr(0, 256);
+    }
+    RINGSIDE_TRY(const auto gpus, database_.columns("TARGET_INFO_GPU"));
+    if (gpus.contains("name")) {
+      RINGSIDE_TRY(Rows rows, database_.query("SELECT name FROM TARGET_INFO_GPU"));
+      if (rows.next()) gpu_ = rows.text(0).substr(0, 256);
     }
     return {};
   }
@@ -396,6 +402,7 @@ class Export {
   Database database_;
   std::int64_t start_ns_ = 0;
   std::string host_;
+  std::string gpu_;
   std::map<std::int64_t, Process> processes_;  ///< by pid
 };
 

@@ -52,6 +52,7 @@ void bound_times(Recording& recording) {
       *time = std::clamp<std::int64_t>(*time, -1, kLatest);
     if (call.end_ns >= 0) call.end_ns = std::max(call.begin_ns, call.end_ns);
   }
+  recording.window_end_ns = std::clamp<std::int64_t>(recording.window_end_ns, -1, kLatest);
   for (Span& span : recording.compute) {
     span.begin_ns = std::clamp<std::int64_t>(span.begin_ns, 0, kLatest);
     span.end_ns = std::clamp(span.end_ns, span.begin_ns, kLatest);
@@ -242,6 +243,7 @@ void for_each_time(Recording& recording, const Visit& visit) {
     for (std::int64_t* const time : {&call.issued_ns, &call.begin_ns, &call.end_ns})
       if (*time >= 0) visit(*time);
   }
+  if (recording.window_end_ns >= 0) visit(recording.window_end_ns);
   for (Span& span : recording.compute) {
     visit(span.begin_ns);
     visit(span.end_ns);

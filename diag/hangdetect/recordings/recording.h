@@ -63,11 +63,13 @@ struct Recording {
   std::string path;
   std::string host;  ///< empty: unknown
   std::string backend = "nccl";
-  int rank = -1;  ///< -1: unknown
-  int world = 0;  ///< 0: unknown
+  std::string gpu = {};  ///< product name of the GPUs; empty: unknown
+  int rank = -1;         ///< -1: unknown
+  int world = 0;         ///< 0: unknown
   std::vector<Group> groups;
   std::vector<Call> calls;              ///< in the order in which the host made them
   std::vector<Span> compute;            ///< in any order; may overlap
+  std::int64_t window_end_ns = -1;      ///< until when the rank is recorded at least; -1: unknown
   bool has_device_times = true;         ///< false: times of calls are the host's
   bool is_completed_only = true;        ///< calls that have not ended are not recorded
   bool is_cut = false;                  ///< the file ends early

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "diag/hangdetect/readers/dump_keys.h"
@@ -41,6 +42,56 @@ std::uint64_t hash_of(const Signature& signature) {
   return hash;
 }
 
+/// Finds calls that have ended and cannot have completed: a rank that every member needs has not entered them, although
+/// its recording goes on until after their end. A call that times out is recorded as one that ended.
+class FailedCalls {
+ public:
+  explicit FailedCalls(const std::vector<Recording>& all) {
+    std::map<std::pair<std::string, std::vector<int>>, std::size_t> known;
+    for (const Recording& recording : all) {
+      std::vector<std::size_t>& numbers = numbers_[recording.rank];
+      for (const recordings::Group& group : recording.groups) {
+        const auto [found, is_new] = known.try_emplace({group.name, group.members}, groups_.size());
+        if (is_new) groups_.push_back({group.members, {}});
+        numbers.push_back(found->second);
+        groups_[found->second].last.try_emplace(recording.rank, -1);
+      }
+      for (const recordings::Call& call : recording.calls) {
+        if (call.is_transfer()) continue;
+        std::int64_t& last = groups_[number_of(recording, call)].last[recording.rank];
+        last = std::max(last, call.sequence);
+      }
+      if (recording.window_end_ns >= 0) windows_[recording.rank] = recording.window_end_ns;
+    }
+  }
+
+  [[nodiscard]] bool has(const Recording& recording, const recordings::Call& call) const {
+    if (call.is_transfer() || call.end_ns < 0 || !needs_everybody(call.op)) return false;
+    const GroupOfAll& group = groups_[number_of(recording, call)];
+    if (group.last.at(recording.rank) != call.sequence) return false;
+    return std::ranges::any_of(group.members, [&](int member) {
+      const auto window = windows_.find(member);
+      if (window == windows_.end() || window->second < call.end_ns) return false;
+      const auto last = group.last.find(member);
+      return last == group.last.end() || last->second < call.sequence;
+    });
+  }
+
+ private:
+  struct GroupOfAll {
+    std::vector<int> members;
+    std::map<int, std::int64_t> last;  ///< newest collective, by rank
+  };
+  [[nodiscard]] std::size_t number_of(const Recording& recording,
+                                      const recordings::Call& call) const {
+    return numbers_.at(recording.rank)[static_cast<std::size_t>(call.group)];
+  }
+
+  std::vector<GroupOfAll> groups_;
+  std::map<int, std::vector<std::size_t>> numbers_;  ///< of each rank's groups, in groups_
+  std::map<int, std::int64_t> windows_;              ///< end of the recording, by rank
+};
+
 CallState state_of(const Recording& recording, const recordings::Call& call) {
   if (!recording.has_device_times) return CallState::Issued;
   if (call.has_ended()) return CallState::Completed;
@@ -56,6 +107,7 @@ RankDump dump_of(const Recording& recording, Names& names) {
   dump.version = recordings::to_string(recording.format);
   dump.is_completed_only = recording.is_completed_only;
   dump.is_newest_lost = recording.is_cut;
+  dump.known_until_ns = std::max<std::int64_t>(0, recording.window_end_ns);
   for (const recordings::Group& group : recording.groups) {
     std::vector<int> members = group.members;
     if (members.empty() && group.size == recording.world) {
@@ -97,7 +149,13 @@ std::vector<RankDump> load_recording_dumps(const std::vector<InputFile>& files, 
   recordings::Loaded loaded = recordings::load(used);
   std::move(loaded.bad.begin(), loaded.bad.end(), std::back_inserter(bad));
   std::vector<RankDump> dumps;
-  for (const Recording& recording : loaded.recordings) dumps.push_back(dump_of(recording, names));
+  const FailedCalls failed(loaded.recordings);
+  for (Recording& recording : loaded.recordings) {
+    for (recordings::Call& call : recording.calls) {
+      if (failed.has(recording, call)) call.end_ns = call.duration_ns = -1;
+    }
+    dumps.push_back(dump_of(recording, names));
+  }
   return dumps;
 }
 

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/text.h"
 #include "diag/hangdetect/readers/op_name.h"
 #include "diag/hangdetect/readers/run_lines.h"
 #include "diag/hangdetect/verdict/call_names.h"
@@ -38,8 +39,8 @@ const Front* front_without(const WaitState& wait_state, const std::vector<int>& 
   return nullptr;
 }
 
-/// How late the head is, compared with its own pace: (newest time in any dump - the head's last call) / its longest
-/// usual pause.
+/// How late the head is, compared with its own pace: (newest time in any dump, or the time until which the head's calls
+/// are known - the head's last call) / its longest usual pause.
 struct Lateness {
   double late_s = 0;
   double pause_s = 0;
@@ -55,6 +56,7 @@ Lateness lateness_of(const Job& job, const Front& front, int head) {
     if (const Call* call = job.find(rank, front.group, front.sequence))
       newest = std::max(newest, call->created_ns);
   }
+  newest = std::max(newest, dump->known_until_ns);
   const std::vector<Call>& calls = dump->calls;
   late.late_s = static_cast<double>(newest - calls.back().created_ns) * 1e-9;
   std::vector<std::int64_t> pauses;
@@ -371,6 +373,10 @@ Explanation on_its_way(const Scene& scene, const Front& front, const std::vector
   Explanation out;
   out.kind = Kind::NotAHang;
   out.features = {Feature::OnItsWay};
+  double pause_s = 0;
+  for (const int head : heads)
+    pause_s = std::max(pause_s, lateness_of(scene.job, front, head).pause_s);
+  if (pause_s > 0) out.what = format_time(Seconds{pause_s});
   add_front(scene, front, out);
   out.others = heads;
   out.missing.push_back({Need::What::DumpsLater});

@@ -104,8 +104,12 @@ std::string quiet_text(const Explanation& one) {
       return "No call had waited long when the dumps were written: the job moved, or had only just "
              "stopped.";
     case F::OnItsWay:
-      return fmt::format("{} may just be about to enter{}: it is no later than its usual pause.",
-                         capital(ranks_text(one.others)), in_call(one, ""));
+      return fmt::format(
+          "{} may just be about to{}: as far as is recorded, it is no later than its usual "
+          "pause{}. "
+          "Ask again after that.",
+          capital(ranks_text(one.others)), one.call.empty() ? " make it" : in_call(one, "enter"),
+          one.what.empty() ? "" : fmt::format(" of up to {}", one.what));
     case F::NothingPending:
       return "No rank waits in a call that its recorder has seen.";
     case F::ReportIsHealthy:
