@@ -48,6 +48,23 @@ TEST(Decide, ARankAloneInATransferWhileAllOthersAreAtOnePlaceWentAhead) {
   EXPECT_LT(verdict.best.confidence, 0.8);
 }
 
+// Rank 0 gives up in one communicator and ends; ranks 2 and 3, in another one, see only that it is gone.
+TEST(Decide, ARankThatGaveUpAfterATimeOutIsNotDead) {
+  for (const bool has_given_up : {true, false}) {
+    SmallJob job(4);
+    const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
+    job.all_call(world, "nccl:all_reduce", 64, 5);
+    for (const int rank : {0, 1, 2, 3}) job.call(rank, world, "nccl:all_reduce", 64);
+    if (has_given_up) {
+      job.reason(0, "rank 0 lost rank 1 on channel 0: waited 5 s for a free slot of step 2");
+    }
+    LogFacts facts;
+    facts.statements.push_back(
+        {.what = LogStatement::What::EngineGone, .ranks = {0}, .speakers = {2, 3}});
+    EXPECT_EQ(job.verdict(facts).best.kind == Kind::DeadRank, !has_given_up);
+  }
+}
+
 TEST(SortByTime, FactsWithoutATimeKeepTheirPlaces) {
   std::vector<facts::Died> deaths(4);
   for (const auto& [index, time] : {std::pair{0, 5}, {1, 0}, {2, 3}, {3, 4}}) {

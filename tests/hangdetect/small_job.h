@@ -30,6 +30,10 @@ class SmallJob {
   void all_call(int group, const std::string& name, std::uint64_t count, int times = 1);
   /// Adds sends and receives that one rank starts together (batch_isend_irecv): pending, with one number for all.
   void batch(int rank, int group, const std::vector<std::string>& names, std::uint64_t count);
+  /// Sets why the rank wrote its dump.
+  void reason(int rank, const std::string& text) {
+    dumps_[static_cast<std::size_t>(rank)].reason = text;
+  }
   /// Drops the rank's dump.
   void lose(int rank);
 

@@ -237,6 +237,14 @@ std::vector<int> with_unwatched(const Scene& scene, const std::vector<int>& dead
   return all;
 }
 
+/// Returns whether the rank's own dump says that it gave up a call after a time-out. Its end is then a consequence, of
+/// which other communicators report no more than that it is gone.
+bool has_given_up(const Scene& scene, int rank) {
+  if (rank < 0 || rank >= scene.job.world()) return false;
+  const RankDump* const dump = scene.job.rank(rank).dump;
+  return dump != nullptr && dump->reason.find(": waited ") != std::string::npos;
+}
+
 /// Adds processes that other ranks report as lost; ranks of ringside's engine watch each other.
 void add_gone(const Scene& scene, Explanations& out) {
   const Deaths gone = facts_where(scene.facts.deaths,
@@ -254,6 +262,7 @@ void add_gone(const Scene& scene, Explanations& out) {
     out.back().others = ranks;
     return;
   }
+  if (std::ranges::all_of(ranks, [&](int rank) { return has_given_up(scene, rank); })) return;
   out.push_back(stated(Kind::DeadRank, Feature::DeathSeenByPeers, gone, ranks));
   out.back().add(Feature::AllReported);
 }
