@@ -8,9 +8,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
-#include <system_error>
 
+#include "base/shipped_file.h"
 #include "base/temporary.h"
 #include "base/write_file.h"
 #include "engine/faults/fault_text.h"
@@ -73,8 +72,7 @@ VerbResult run_script(const std::string& script, const ScriptArguments& argument
   if (!folder.empty()) words.insert(words.end(), {"-o", folder, "--trace"});
   words.push_back(script);
   words.insert(words.end(), arguments.words.begin(), arguments.words.end());
-  std::error_code ignored;
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
+  const std::string self = running_program();
   if (!self.empty()) ::setenv("RINGSIDE_PROGRAM", self.c_str(), 1);
   return run_program(words, false);
 }
