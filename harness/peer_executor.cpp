@@ -37,7 +37,7 @@ constexpr std::array kNames{kPeers[0].name, kPeers[1].name, kPeers[2].name};
 class PeerExecutor final : public Executor {
  public:
   PeerExecutor(const ExecutorSetup& setup, std::optional<TemporaryFolder> folder,
-               std::unique_ptr<Peer> peer)
+               std::unique_ptr<PeerLibrary> peer)
       : setup_(setup), folder_(std::move(folder)), peer_(std::move(peer)) {
     layout_.local_ranks = setup.bootstrap.nranks();
     layout_.transport = peer_->name();
@@ -71,7 +71,7 @@ class PeerExecutor final : public Executor {
  private:
   ExecutorSetup setup_;
   const std::optional<TemporaryFolder> folder_;  ///< of rank 0, for all
-  const std::unique_ptr<Peer> peer_;
+  const std::unique_ptr<PeerLibrary> peer_;
   HostLayout layout_;
   CallPlan plan_;
 };
@@ -80,7 +80,8 @@ class PeerExecutor final : public Executor {
 Result<std::string> share_folder(const ExecutorSetup& setup, std::optional<TemporaryFolder>& own) {
   std::array<char, 512> path{};
   if (setup.bootstrap.rank() == Rank{0}) {
-    RINGSIDE_TRY(own, TemporaryFolder::make("peer"));
+    RINGSIDE_TRY(TemporaryFolder made, TemporaryFolder::make("peer"));
+    own.emplace(std::move(made));
     if (own->path().size() >= path.size()) {
       return Error{ErrorCode::System, own->path() + ": the path is too long",
                    "set TMPDIR to a shorter one"};
@@ -122,19 +123,19 @@ Result<ExecutorMaker> peer_executor(const std::string& name) {
     return Error{ErrorCode::Unsupported, fmt::format("--backend {}: {}", library, ::dlerror()),
                  known->needs};
   }
-  const auto make = reinterpret_cast<MakePeer>(::dlsym(opened, "ringside_make_peer"));
+  const auto make = reinterpret_cast<MakePeerLibrary>(::dlsym(opened, "ringside_make_peer"));
   RINGSIDE_ASSERT(make != nullptr, "{} has no ringside_make_peer", *path);
-  return ExecutorMaker(
-      [make, detail](const ExecutorSetup& setup) -> Result<std::unique_ptr<Executor>> {
-        std::optional<TemporaryFolder> own;
-        RINGSIDE_TRY(const std::string folder, share_folder(setup, own));
-        RINGSIDE_TRY(std::unique_ptr<Peer> peer, make({.rank = to_int(setup.bootstrap.rank()),
-                                                       .nranks = setup.bootstrap.nranks(),
-                                                       .folder = folder,
-                                                       .detail = detail}));
-        return std::unique_ptr<Executor>(
-            std::make_unique<PeerExecutor>(setup, std::move(own), std::move(peer)));
-      });
+  return ExecutorMaker([make,
+                        detail](const ExecutorSetup& setup) -> Result<std::unique_ptr<Executor>> {
+    std::optional<TemporaryFolder> own;
+    RINGSIDE_TRY(const std::string folder, share_folder(setup, own));
+    RINGSIDE_TRY(std::unique_ptr<PeerLibrary> peer, make({.rank = to_int(setup.bootstrap.rank()),
+                                                          .nranks = setup.bootstrap.nranks(),
+                                                          .folder = folder,
+                                                          .detail = detail}));
+    return std::unique_ptr<Executor>(
+        std::make_unique<PeerExecutor>(setup, std::move(own), std::move(peer)));
+  });
 }
 
 }  // namespace ringside

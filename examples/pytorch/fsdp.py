@@ -34,7 +34,10 @@ class Net(nn.Module):
 
 def sharded_model(version):
     if version == 1:
-        return FullyShardedDataParallel(Net(FullyShardedDataParallel))
+        def shard(layer):
+            return FullyShardedDataParallel(layer, device_id=torch.device("cpu"))
+
+        return shard(Net(shard))
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import fully_shard
 

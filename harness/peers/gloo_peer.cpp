@@ -104,13 +104,13 @@ class AllReduce {
   int choice_ = -1;
 };
 
-class GlooPeer final : public Peer {
+class GlooLibrary final : public PeerLibrary {
  public:
-  GlooPeer(const PeerSetup& setup, GlooContext context)
+  GlooLibrary(const PeerSetup& setup, GlooContext context)
       : rank_(setup.rank), nranks_(setup.nranks), context_(std::move(context)) {}
-  GlooPeer(const GlooPeer&) = delete;
-  GlooPeer& operator=(const GlooPeer&) = delete;
-  ~GlooPeer() override {
+  GlooLibrary(const GlooLibrary&) = delete;
+  GlooLibrary& operator=(const GlooLibrary&) = delete;
+  ~GlooLibrary() override {
     // The rank that leaves first breaks the others' connections.
     try {
       gloo::BarrierAllToAll(context_).run();
@@ -270,7 +270,7 @@ class GlooPeer final : public Peer {
 }  // namespace
 }  // namespace ringside
 
-extern "C" ringside::Result<std::unique_ptr<ringside::Peer>> ringside_make_peer(
+extern "C" ringside::Result<std::unique_ptr<ringside::PeerLibrary>> ringside_make_peer(
     const ringside::PeerSetup& setup) {
   using namespace ringside;
   try {
@@ -280,7 +280,7 @@ extern "C" ringside::Result<std::unique_ptr<ringside::Peer>> ringside_make_peer(
     gloo::rendezvous::FileStore store(setup.folder);
     auto context = std::make_shared<gloo::rendezvous::Context>(setup.rank, setup.nranks);
     context->connectFullMesh(store, device);
-    return std::unique_ptr<Peer>(std::make_unique<GlooPeer>(setup, std::move(context)));
+    return std::unique_ptr<PeerLibrary>(std::make_unique<GlooLibrary>(setup, std::move(context)));
   } catch (const std::exception& thrown) {
     return Error{ErrorCode::System, fmt::format("Gloo: {}", thrown.what())};
   }

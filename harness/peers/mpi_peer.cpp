@@ -59,12 +59,12 @@ Status checked(int code, const char* what) {
   return Error{ErrorCode::System, fmt::format("{}: {}", what, text.data())};
 }
 
-class MpiPeer final : public Peer {
+class MpiLibrary final : public PeerLibrary {
  public:
-  MpiPeer(int rank, int nranks) : rank_(rank), nranks_(nranks) {}
-  MpiPeer(const MpiPeer&) = delete;
-  MpiPeer& operator=(const MpiPeer&) = delete;
-  ~MpiPeer() override { MPI_Finalize(); }
+  MpiLibrary(int rank, int nranks) : rank_(rank), nranks_(nranks) {}
+  MpiLibrary(const MpiLibrary&) = delete;
+  MpiLibrary& operator=(const MpiLibrary&) = delete;
+  ~MpiLibrary() override { MPI_Finalize(); }
 
   [[nodiscard]] std::string name() const override {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
@@ -143,7 +143,7 @@ class MpiPeer final : public Peer {
 }  // namespace
 }  // namespace ringside
 
-extern "C" ringside::Result<std::unique_ptr<ringside::Peer>> ringside_make_peer(
+extern "C" ringside::Result<std::unique_ptr<ringside::PeerLibrary>> ringside_make_peer(
     const ringside::PeerSetup& setup) {
   using namespace ringside;
   RINGSIDE_TRY(checked(MPI_Init(nullptr, nullptr), "MPI_Init"));
@@ -159,5 +159,5 @@ extern "C" ringside::Result<std::unique_ptr<ringside::Peer>> ringside_make_peer(
                              rank, nranks),
                  "start the ranks by the mpirun of this MPI"};
   }
-  return std::unique_ptr<Peer>(std::make_unique<MpiPeer>(rank, nranks));
+  return std::unique_ptr<PeerLibrary>(std::make_unique<MpiLibrary>(rank, nranks));
 }

@@ -15,9 +15,9 @@ namespace ringside {
 /// their libraries.
 ///
 /// Threads  one at a time
-class Peer {
+class PeerLibrary {
  public:
-  virtual ~Peer() = default;
+  virtual ~PeerLibrary() = default;
 
   /// Returns the library with its version.
   [[nodiscard]] virtual std::string name() const = 0;
@@ -40,6 +40,6 @@ struct PeerSetup {
 
 /// The function that each plugin exports: `ringside_make_peer`.
 /// errors  System: the library cannot be started
-using MakePeer = Result<std::unique_ptr<Peer>> (*)(const PeerSetup& setup);
+using MakePeerLibrary = Result<std::unique_ptr<PeerLibrary>> (*)(const PeerSetup& setup);
 
 }  // namespace ringside

@@ -132,12 +132,13 @@ const char* type_name(DataType type) {
   }
 }
 
-class TorchPeer final : public Peer {
+class TorchLibrary final : public PeerLibrary {
  public:
-  TorchPeer(Object module, std::string name) : module_(std::move(module)), name_(std::move(name)) {}
-  TorchPeer(const TorchPeer&) = delete;
-  TorchPeer& operator=(const TorchPeer&) = delete;
-  ~TorchPeer() override {
+  TorchLibrary(Object module, std::string name)
+      : module_(std::move(module)), name_(std::move(name)) {}
+  TorchLibrary(const TorchLibrary&) = delete;
+  TorchLibrary& operator=(const TorchLibrary&) = delete;
+  ~TorchLibrary() override {
     const Object done(PyObject_CallMethod(module_.get(), "leave", nullptr));
     if (!done) PyErr_Clear();
     // The interpreter stays: PyTorch has threads that use it until the process ends.
@@ -181,7 +182,7 @@ class TorchPeer final : public Peer {
 }  // namespace
 }  // namespace ringside
 
-extern "C" ringside::Result<std::unique_ptr<ringside::Peer>> ringside_make_peer(
+extern "C" ringside::Result<std::unique_ptr<ringside::PeerLibrary>> ringside_make_peer(
     const ringside::PeerSetup& setup) {
   using namespace ringside;
   const auto failed = [](const char* what) {
@@ -199,5 +200,5 @@ extern "C" ringside::Result<std::unique_ptr<ringside::Peer>> ringside_make_peer(
                                         setup.nranks, setup.folder.c_str()));
   const char* const letters = name ? PyUnicode_AsUTF8(name.get()) : nullptr;
   if (letters == nullptr) return failed("torch.distributed");
-  return std::unique_ptr<Peer>(std::make_unique<TorchPeer>(std::move(module), letters));
+  return std::unique_ptr<PeerLibrary>(std::make_unique<TorchLibrary>(std::move(module), letters));
 }

@@ -24,7 +24,7 @@ using hangs::Op;
 using hangs::OutlineStep;
 using OutlineKind = OutlineStep::Kind;
 
-constexpr std::int64_t kMostElements = 1 << 20;
+constexpr std::int64_t kMostScriptElements = 1 << 20;
 
 /// The element type of a call. Types that PyTorch lacks in some releases are represented by one of their size.
 const char* torch_type(DataType type) {
@@ -288,7 +288,7 @@ class ScriptWriter {
   }
 
   std::string call_text(const OutlineStep& step) {
-    std::int64_t count = fitted_elements(step.count, kMostElements);
+    std::int64_t count = fitted_elements(step.count, kMostScriptElements);
     const std::string on = family(step.family);
     const auto data = [&] { return fmt::format("{}, {}", count, torch_type(step.type)); };
     if (step.kind == OutlineKind::Transfer) {

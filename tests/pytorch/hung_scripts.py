@@ -19,7 +19,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from forked_ranks import start
+from forked_ranks import start, torch
 
 TIMEOUT_S = 3
 END_S = 3
@@ -45,6 +45,11 @@ CASES = {
     "killed": ("all_reduce.py", 3, "kill:rank=2,call=9", {"dead_rank"}, [2]),
     "stalled link": ("all_reduce.py", 3, "stall_link:from=1,to=2,step=9", {"network_stall"}, []),
 }  # fmt: skip
+VERSION = tuple(int(part) for part in torch.__version__.split(".")[:2])
+if VERSION >= (2, 6):
+    CASES["conditional layer"] = ("fsdp.py conditional", 3, "", DIFFERENT, [1])
+if VERSION >= (2, 14):
+    CASES["conditional layer of FSDP2"] = ("fsdp.py 2 conditional", 3, "", DIFFERENT, [1])
 
 
 def hang_began(folder):
