@@ -270,8 +270,8 @@ class GlooLibrary final : public PeerLibrary {
 }  // namespace
 }  // namespace ringside
 
-extern "C" ringside::Result<std::unique_ptr<ringside::PeerLibrary>> ringside_make_peer(
-    const ringside::PeerSetup& setup) {
+extern "C" [[gnu::visibility("default")]] ringside::Result<std::unique_ptr<ringside::PeerLibrary>>
+ringside_make_peer(const ringside::PeerSetup& setup) {
   using namespace ringside;
   try {
     gloo::transport::tcp::attr where;

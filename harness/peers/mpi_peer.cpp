@@ -143,8 +143,8 @@ class MpiLibrary final : public PeerLibrary {
 }  // namespace
 }  // namespace ringside
 
-extern "C" ringside::Result<std::unique_ptr<ringside::PeerLibrary>> ringside_make_peer(
-    const ringside::PeerSetup& setup) {
+extern "C" [[gnu::visibility("default")]] ringside::Result<std::unique_ptr<ringside::PeerLibrary>>
+ringside_make_peer(const ringside::PeerSetup& setup) {
   using namespace ringside;
   RINGSIDE_TRY(checked(MPI_Init(nullptr, nullptr), "MPI_Init"));
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

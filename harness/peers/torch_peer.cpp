@@ -182,8 +182,8 @@ class TorchLibrary final : public PeerLibrary {
 }  // namespace
 }  // namespace ringside
 
-extern "C" ringside::Result<std::unique_ptr<ringside::PeerLibrary>> ringside_make_peer(
-    const ringside::PeerSetup& setup) {
+extern "C" [[gnu::visibility("default")]] ringside::Result<std::unique_ptr<ringside::PeerLibrary>>
+ringside_make_peer(const ringside::PeerSetup& setup) {
   using namespace ringside;
   const auto failed = [](const char* what) {
     return Error{ErrorCode::System, fmt::format("{}: {}", what, take_exception()),
