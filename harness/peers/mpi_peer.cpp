@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <numeric>
 
@@ -57,6 +58,11 @@ Status checked(int code, const char* what) {
   int length = 0;
   MPI_Error_string(code, text.data(), &length);
   return Error{ErrorCode::System, fmt::format("{}: {}", what, text.data())};
+}
+
+/// Initialises MPI when the plugin is loaded by a rank of mpirun: MPI fails where ringside has asked PMIx before.
+[[gnu::constructor]] void start_early() {
+  if (std::getenv("OMPI_COMM_WORLD_RANK") != nullptr) MPI_Init(nullptr, nullptr);
 }
 
 class MpiLibrary final : public PeerLibrary {
@@ -146,7 +152,9 @@ class MpiLibrary final : public PeerLibrary {
 extern "C" [[gnu::visibility("default")]] ringside::Result<std::unique_ptr<ringside::PeerLibrary>>
 ringside_make_peer(const ringside::PeerSetup& setup) {
   using namespace ringside;
-  RINGSIDE_TRY(checked(MPI_Init(nullptr, nullptr), "MPI_Init"));
+  int is_started = 0;
+  MPI_Initialized(&is_started);
+  if (is_started == 0) RINGSIDE_TRY(checked(MPI_Init(nullptr, nullptr), "MPI_Init"));
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   int rank = 0;
   int nranks = 1;
