@@ -175,7 +175,7 @@ std::string probe_text(const Machine& machine, const probe::Plan& plan, const Pr
   }
   const probe::PyTorch& pytorch = machine.pytorch;
   add_line(out, "PyTorch",
-           pytorch.version.empty() ? "python3 has none"
+           pytorch.version.empty() ? (pytorch.python.empty() ? "python3 has none" : pytorch.python)
                                    : fmt::format("{} ({})", pytorch.version, pytorch.python),
            style);
   for (const probe::Backend& one : pytorch.backends) {

@@ -94,7 +94,7 @@ struct Backend {
 /// The PyTorch of `python3`.
 struct PyTorch {
   std::string version = {};  ///< empty: not installed
-  std::string python = {};   ///< the interpreter
+  std::string python = {};   ///< the interpreter; without a version: why nothing is known
   /// All that PyTorch has in any build, and ringside. `version` is empty for those that this PyTorch lacks; `from` is then
   /// how to get it.
   std::vector<Backend> backends = {};

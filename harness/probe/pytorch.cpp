@@ -42,7 +42,7 @@ if dist.is_available():
         print("offers nccl2")
     if importlib.util.find_spec("ringside") and importlib.util.find_spec("ringside.torch"):
         print("offers ringside")
-' 2>/dev/null </dev/null)";
+' 2>/dev/null </dev/null || { [ $? = 124 ] && echo "late does not answer within 30 s"; })";
 }
 
 PyTorch read_pytorch(const std::string& text) {
@@ -56,9 +56,10 @@ PyTorch read_pytorch(const std::string& text) {
     const std::string value = one_line(std::string_view(line).substr(blank + 1));
     if (key == "version") pytorch.version = value;
     if (key == "python") pytorch.python = value;
+    if (key == "late") pytorch.python = "python3 " + value;
     if (key == "offers") offered.push_back(value);
   }
-  if (pytorch.version.empty()) return {};
+  if (pytorch.version.empty()) return pytorch;
   for (const Known& one : kKnown) {
     const bool is_offered = std::ranges::find(offered, one.name) != offered.end();
     pytorch.backends.push_back({.name = std::string(one.name),

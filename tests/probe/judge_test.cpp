@@ -60,6 +60,7 @@ TEST(ProbeJudge, ABackendThatPyTorchLacksIsNotTaken) {
   }
   EXPECT_EQ(lacking, "nccl2 mpi ucc ringside ");
   EXPECT_EQ(read_pytorch("").version, "");
+  EXPECT_EQ(read_pytorch("late does not answer\n").python, "python3 does not answer");
   EXPECT_EQ(read_pytorch("version 2\x1b[31m\n").version, "2\\x1b[31m");
 }
 
