@@ -40,6 +40,8 @@ export LC_ALL=C.UTF-8 USE_LIBUV=0 OMP_NUM_THREADS=1
 export LDFLAGS="-Wl,-rpath-link,$PWD/libraries -Wl,-rpath,$PWD/libraries -Wl,--disable-new-dtags"
 export RINGSIDE_BUILD=$PWD MAX_JOBS=2
 (cd python && python3 setup.py -q build --build-lib ../python-build/lib --build-temp ../python-build/temp)
+# The compiler has its own libraries: only what runs needs the copied ones.
+export LD_LIBRARY_PATH=$PWD/libraries:$PWD/api
 mkdir -p build/cli build/python && ln -sfn "$PWD/cli/ringside" build/cli/ringside && ln -sfn "$PWD/python-build/lib" build/python/lib
 if (($# == 0)); then
   exec tests/pytorch/run.sh "$PWD/build" python3
