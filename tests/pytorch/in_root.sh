@@ -26,7 +26,10 @@ cp -a "$build/cli/ringside" "$place/cli/program"
 # The C and C++ libraries are the root's own.
 ldd "$build/api/libringside.so" "$build/cli/ringside" | awk '$2 == "=>" && $3 ~ "^/" {print $3}' | sort -u |
   grep -vE '/(libc|libm|libstdc\+\+|libgcc_s|libpthread|libdl|librt|libresolv|ld-linux[^/]*)\.so|/libringside\.so' |
-  xargs -I{} cp -L {} "$place/libraries/"
+  while read -r library; do
+    # A library that the root has must stay its own: others of the root need it.
+    [[ -e $root/usr/lib/$(uname -m)-linux-gnu/${library##*/} ]] || cp -L "$library" "$place/libraries/"
+  done
 cat >"$place/cli/ringside" <<'TEXT'
 #!/bin/sh
 LD_LIBRARY_PATH=/tmp/ringside-pytorch/libraries:/tmp/ringside-pytorch/api exec /tmp/ringside-pytorch/cli/program "$@"
