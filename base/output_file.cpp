@@ -106,6 +106,10 @@ constexpr std::array kKinds{
     KindFacts{ContentKind::OtherJson, "JSON", is_json},
     KindFacts{ContentKind::Scenario, "a scenario",
               [](std::string_view head) { return has_line(head, "ringside: scenario/"); }},
+    KindFacts{ContentKind::ReproducedScript, "a script of ringside reproduce",
+              [](std::string_view head) {
+                return head.starts_with("#!") && has_line(head, "# Written by ringside reproduce:");
+              }},
     KindFacts{ContentKind::OtherYaml, "a YAML file of ringside",
               [](std::string_view head) { return has_line(head, "ringside: "); }},
     KindFacts{ContentKind::AccuracyTable, "a table of ringside validate",

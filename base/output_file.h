@@ -21,6 +21,7 @@ enum class ContentKind {
   PerfettoJson,  ///< a Perfetto trace exported by ringside
   OtherJson,
   Scenario,
+  ReproducedScript,  ///< a script of PyTorch that `ringside reproduce` wrote
   OtherYaml,
   AccuracyTable,
   Pickle,

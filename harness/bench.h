@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -38,9 +39,10 @@ struct BenchOptions {
   /// launched one by one.
   int graph = 0;
   Gpu* gpu = nullptr;  ///< this rank's GPU, for graphs of multi-process ranks; outlives the run
-  /// The library that runs the calls. Rows of NCCL do not show an algorithm, as NCCL does not
-  /// report it.
-  enum class Backend : std::uint8_t { Ringside, Nccl } backend = Backend::Ringside;
+  /// The library that runs the calls. Rows of another one than ringside do not show an algorithm, as
+  /// it does not report it.
+  std::string backend = "ringside";
+  [[nodiscard]] bool is_ours() const { return backend == "ringside"; }
   /// Fill BenchRow::expected. The links between the ranks are measured first, with a send_recv.
   bool expects = false;
   /// Called on every rank, between timed runs, with the completed share of the work; may be empty.

@@ -19,12 +19,6 @@ namespace {
 using hangs::Op;
 using hangs::Step;
 
-std::int64_t elements_of(std::int64_t count, std::int64_t most) {
-  if (count <= most) return count;
-  return most / 2 + static_cast<std::int64_t>(mixed(static_cast<std::uint64_t>(count)) %
-                                              static_cast<std::uint64_t>(most / 2));
-}
-
 int ranks_in(const hangs::Program& program, const Step& step) {
   return static_cast<int>(program.groups[static_cast<std::size_t>(step.group)].ranks.size());
 }
@@ -33,7 +27,7 @@ CollectiveCall call_of(const hangs::Program& program, const Step& step, std::int
   CollectiveCall call;
   call.collective = hangs::collective_of(step.op);
   call.type = step.type;
-  call.count = elements_of(step.count, most);
+  call.count = fitted_elements(step.count, most);
   // A program gives the rank's total bytes, the engine's call gives the bytes per peer.
   if (step.op == Op::AllToAll) {
     const auto ranks = static_cast<std::int64_t>(ranks_in(program, step));
@@ -175,6 +169,12 @@ std::size_t largest_input(const hangs::Program& program, const std::vector<Step>
 }
 
 }  // namespace
+
+std::int64_t fitted_elements(std::int64_t count, std::int64_t most) {
+  if (count <= most) return count;
+  return most / 2 + static_cast<std::int64_t>(mixed(static_cast<std::uint64_t>(count)) %
+                                              static_cast<std::uint64_t>(most / 2));
+}
 
 Bytes program_memory(const hangs::Program& program, std::int64_t most_elements) {
   std::size_t largest = 0;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "base/result.h"
 #include "harness/hangs/program.h"
 #include "harness/job.h"
@@ -20,6 +22,10 @@ namespace ringside {
 /// errors         InvalidArgument: the program has another number of ranks.  As Communicator::run()
 Result<int> run_program(JobRank& rank, const hangs::Program& program,
                         std::int64_t most_elements = 4096);
+
+/// Returns the elements of a call of run_program(): `count`, or if it is above `most` a number from most / 2 that follows
+/// from it, so that different counts stay different.
+std::int64_t fitted_elements(std::int64_t count, std::int64_t most);
 
 /// Returns the memory that run_program() needs on the rank that needs most.
 Bytes program_memory(const hangs::Program& program, std::int64_t most_elements);

@@ -10,6 +10,8 @@
 #include <system_error>
 #include <vector>
 
+#include "base/shipped_file.h"
+
 namespace ringside {
 namespace {
 
@@ -18,25 +20,11 @@ namespace fs = std::filesystem;
 constexpr const char* kVariable = "RINGSIDE_SIMGRID";
 constexpr const char* kWorker = "ringside-simgrid";
 
-/// Returns the build tree that contains the program; empty: none.
-fs::path build_tree_of(const fs::path& program) {
-  std::error_code ignored;
-  for (fs::path folder = program.parent_path(); folder.has_relative_path();
-       folder = folder.parent_path()) {
-    if (fs::exists(folder / "CMakeCache.txt", ignored)) return folder;
-  }
-  return {};
-}
-
 std::vector<fs::path> candidates(const WorkerPlaces& places) {
   if (places.named) return {*places.named};
   std::vector<fs::path> all;
-  if (const fs::path program = places.program; program.has_parent_path()) {
-    const fs::path folder = program.parent_path();
-    all.push_back(folder / kWorker);
-    all.push_back(folder.parent_path() / "libexec" / "ringside" / kWorker);
-    const fs::path build = build_tree_of(program);
-    if (!build.empty()) all.push_back(build / "sim" / "simgrid" / kWorker);
+  for (const std::string& place : shipped_places(places.program, kWorker, "sim/simgrid")) {
+    all.emplace_back(place);
   }
   if (!places.library.empty()) {  // in lib/ or lib/x86_64-linux-gnu/ of the prefix
     fs::path prefix = fs::path(places.library).parent_path();
@@ -62,11 +50,11 @@ WorkerPlaces worker_places() {
   if (const char* const named = std::getenv(kVariable); named != nullptr && *named != '\0') {
     places.named = named;
   }
-  std::error_code ignored;
-  places.program = fs::read_symlink("/proc/self/exe", ignored).string();
+  places.program = running_program();
   Dl_info holder{};
   if (::dladdr(reinterpret_cast<void*>(&worker_places), &holder) != 0 &&
       holder.dli_fname != nullptr) {
+    std::error_code ignored;
     const fs::path path = fs::canonical(holder.dli_fname, ignored);
     if (path != places.program) places.library = path.string();
   }

@@ -277,10 +277,10 @@ void declare_bench(Options& app, BenchArguments& a) {
   app.add_option(
       "--graph", a.graph,
       "with --device cuda: time calls in a CUDA graph of this many, instead of one by one");
-  app.add_option(
-         "--backend", a.backend,
-         "ringside, or nccl: with --device cuda, by the libnccl.so.2 of this host; ranks are "
-         "processes")
+  app.add_option("--backend", a.backend,
+                 "ringside, or another library: mpi, gloo, torch (PyTorch's gloo) or torch:NAME "
+                 "(its backend "
+                 "NAME); nccl: with --device cuda, by the libnccl.so.2 of this host")
       ->capture_default_str();
   app.add_option("--algo", a.algorithm,
                  fmt::format("{} (default: tuned)", fmt::join(algorithm_names(), ", ")));

@@ -59,6 +59,7 @@ struct BenchArguments {
   bool csv = false;
   bool is_forced = false;
 
+  [[nodiscard]] bool has_peer() const { return backend != "ringside" && backend != "nccl"; }
   [[nodiscard]] bool is_grid() const { return all_algorithms || tune; }
   [[nodiscard]] bool prints_text() const { return !json && !csv; }
   [[nodiscard]] int factor_or_default() const { return factor.value_or(2); }

@@ -119,10 +119,7 @@ Result<std::unique_ptr<TraceRecorder>> trace_to(const std::string& path,
 }  // namespace
 
 Result<bool> has_gpu_processes(const BenchArguments& arguments) {
-  if (arguments.backend != "ringside" && arguments.backend != "nccl") {
-    return Error{ErrorCode::InvalidArgument, fmt::format("--backend {}", arguments.backend),
-                 "give ringside or nccl"};
-  }
+  if (arguments.has_peer()) return false;
   const bool is_nccl = arguments.backend == "nccl";
   if (arguments.device != "cuda") {
     if (is_nccl) {

@@ -17,7 +17,7 @@ std::string common_fields(const BenchJob& job) {
 }
 
 std::string choice_fields(const BenchJob& job, const Choice& choice) {
-  if (job.options.backend == BenchOptions::Backend::Nccl) return ",,,0";
+  if (!job.options.is_ours()) return ",,,0";
   return fmt::format("{},{},{},{}", to_string(choice.algorithm), to_string(choice.protocol),
                      choice.nchannels, is_modelled(choice) ? 1 : 0);
 }

@@ -35,7 +35,7 @@ Json row_json(const GridRow& row) {
 std::string sweep_json(const BenchJob& job, const std::vector<BenchRow>& rows) {
   const BenchOptions& bench = job.options;
   const bool is_checked = bench.checks > 0;
-  const bool is_ours = bench.backend == BenchOptions::Backend::Ringside;
+  const bool is_ours = bench.is_ours();
   Json results = Json::array();
   for (const BenchRow& row : rows) {
     Json entry = {{"bytes", row.bytes.value},
@@ -54,7 +54,7 @@ std::string sweep_json(const BenchJob& job, const std::vector<BenchRow>& rows) {
   }
   return to_text(Json{{"schema", "ringside.bench/1"},
                       {"collective", to_string(bench.collective)},
-                      {"backend", is_ours ? "ringside" : "nccl"},
+                      {"backend", bench.backend},
                       {"transport", job.transport},
                       {"nranks", job.nranks},
                       {"buffers", bench.shares_memory ? "shared" : "private"},

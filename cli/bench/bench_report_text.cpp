@@ -45,13 +45,13 @@ std::string sweep_head(const BenchJob& job) {
 
 std::string sweep_line(const BenchJob& job, const BenchRow& row) {
   const BenchOptions& bench = job.options;
-  const bool is_ours = bench.backend == BenchOptions::Backend::Ringside;
+  const bool is_ours = bench.is_ours();
   const bool is_checked = bench.checks > 0;
   return fmt::format(" {:>12}{:>14}{:>10}{:>8}{:>8}{}{}  {} {}{}\n", row.bytes.value, row.count,
                      to_string(bench.type), study::redop_column(bench), study::root_column(bench),
                      timing_columns(row.out_of_place, is_checked),
                      timing_columns(row.in_place, is_checked),
-                     is_ours ? to_string(row.choice.algorithm) : "nccl",
+                     is_ours ? to_string(row.choice.algorithm) : bench.backend.c_str(),
                      is_ours ? to_string(row.choice.protocol) : "", expectation(job, row));
 }
 

@@ -14,6 +14,7 @@
 #include "base/write_file.h"
 #include "cli/bench/bench_arguments.h"
 #include "cli/bench/bench_cuda.h"
+#include "cli/bench/bench_peer.h"
 #include "cli/bench/bench_report.h"
 #include "cli/bench/bench_shapes.h"
 #include "cli/command_line.h"
@@ -246,13 +247,16 @@ VerbResult run(const BenchArguments& arguments) {
                  "give host or cuda"};
   }
   RINGSIDE_TRY(const bool on_gpus, has_gpu_processes(arguments));
-  if (arguments.device == "cuda" && !on_gpus) return run_bench_on_gpu(arguments);
+  if (arguments.device == "cuda" && !on_gpus && !arguments.has_peer())
+    return run_bench_on_gpu(arguments);
   RINGSIDE_TRY(BenchOptions options, bench_options(arguments));
   RINGSIDE_TRY(JobOptions job, bench_job_options(arguments));
   std::unique_ptr<Gpu> gpu;  // of each rank, in its own process
   if (arguments.backend == "nccl") {
-    options.backend = BenchOptions::Backend::Nccl;
+    options.backend = arguments.backend;
     job.make_executor = gpu_nccl_executor(gpu);
+  } else if (arguments.has_peer()) {
+    RINGSIDE_TRY(use_peer(arguments, options, job));
   } else if (on_gpus) {
     job.make_executor = gpu_process_executor(gpu, job.communicator.host.transport);
   }
@@ -262,7 +266,7 @@ VerbResult run(const BenchArguments& arguments) {
     RINGSIDE_TRY(const OverlapOptions overlap, overlap_options(arguments));
     job.memory = overlap.gradients;
   }
-  return run_job(job, [&](JobRank& rank) -> Result<int> {
+  VerbResult done = run_job(job, [&](JobRank& rank) -> Result<int> {
     RINGSIDE_TRY(check_root(options, rank.communicator.nranks()));
     if (gpu) options.device = &gpu->memory();
     options.gpu = gpu.get();
@@ -270,6 +274,10 @@ VerbResult run(const BenchArguments& arguments) {
     return arguments.is_grid() ? run_grid(rank, options, arguments)
                                : run_sweep(rank, options, arguments);
   });
+  if (done || done.error().code != ErrorCode::Timeout) return done;
+  Error why = done.error();
+  why.help += ": --op-timeout";
+  return why;
 }
 
 }  // namespace

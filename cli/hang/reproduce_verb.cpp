@@ -14,6 +14,7 @@
 #include "cli/verb.h"
 #include "diag/report/sentences/hang_sentences.h"
 #include "study/audit_replay.h"
+#include "study/scenario/pytorch_script.h"
 #include "study/scenario/reproduction.h"
 #include "study/scenario/scenario_run.h"
 
@@ -23,6 +24,7 @@ namespace {
 struct ReproduceArguments {
   std::vector<std::string> paths;
   std::string file;
+  std::string script;
   int keep = 24;
   bool json = false;
   bool has_findings = false;
@@ -94,6 +96,10 @@ VerbResult run_findings(const ReproduceArguments& arguments) {
 }
 
 VerbResult run(const ReproduceArguments& arguments) {
+  if (arguments.has_findings && !arguments.script.empty()) {
+    return Error{ErrorCode::InvalidArgument, "--script with --findings",
+                 "omit it: --findings simulates hosts, and a script runs on this one"};
+  }
   if (arguments.has_findings) return run_findings(arguments);
   RINGSIDE_TRY(const hang::Examination evidence, hang::examine(arguments.paths));
   RINGSIDE_TRY(const study::Reproduction made, study::reproduction_of(evidence, arguments.keep));
@@ -106,6 +112,9 @@ VerbResult run(const ReproduceArguments& arguments) {
   RINGSIDE_TRY(const study::ScenarioOutcome outcome,
                study::run_scenario({.scenario = scenario, .asks_ncclras = made.has_ncclras}));
   if (!arguments.file.empty()) RINGSIDE_TRY(write_file(arguments.file, text));
+  if (!arguments.script.empty()) {
+    RINGSIDE_TRY(write_file(arguments.script, study::pytorch_script(made)));
+  }
   const bool is_met = outcome.unmet.empty();
   if (arguments.json) {
     Json document{{"schema", "ringside.reproduce/1"},
@@ -117,11 +126,15 @@ VerbResult run(const ReproduceArguments& arguments) {
                   {"unmet", outcome.unmet},
                   {"unknown", made.unknown}};
     if (!arguments.file.empty()) document["scenario"] = arguments.file;
+    if (!arguments.script.empty()) {
+      document["script"] = arguments.script;
+      document["script_options"] = study::fault_options(made);
+    }
     if (outcome.verdict) document["replayed"] = verdict_document(*outcome.verdict);
     fmt::print("{}", to_text(document));
     return is_met ? kFine : kFinding;
   }
-  if (arguments.file.empty()) {
+  if (arguments.file.empty() && arguments.script.empty()) {
     fmt::print("{}", text);
     return is_met ? kFine : kFinding;
   }
@@ -131,7 +144,14 @@ VerbResult run(const ReproduceArguments& arguments) {
                                                 : std::string(to_string(outcome.end)));
   for (const std::string& one : outcome.unmet) fmt::print("differs    {}\n", one_line(one));
   for (const std::string& one : made.unknown) fmt::print("not known  {}\n", one);
-  fmt::print("scenario   {}: ringside run {} [--on real]\n", arguments.file, arguments.file);
+  if (!arguments.file.empty()) {
+    fmt::print("scenario   {}: ringside run {} [--on real]\n", arguments.file, arguments.file);
+  }
+  if (!arguments.script.empty()) {
+    const std::string options = study::fault_options(made);
+    fmt::print("script     {}: ringside run {} -n {} --timeout 10{}{}\n", arguments.script,
+               arguments.script, scenario.outline.ranks, options.empty() ? "" : " ", options);
+  }
   return is_met ? kFine : kFinding;
 }
 
@@ -139,8 +159,8 @@ VerbResult run(const ReproduceArguments& arguments) {
 
 Verb reproduce_verb() {
   return {"reproduce",
-          "Make a scenario that hangs as the evidence did, and replay it",
-          {"ringside reproduce dumps/ -o hang.yaml", "ringside reproduce dumps/"},
+          "Make a scenario, or a script of PyTorch, that hangs as the evidence did",
+          {"ringside reproduce dumps/ -o hang.yaml", "ringside reproduce dumps/ --script hang.py"},
           [](Options& app) {
             auto arguments = std::make_shared<ReproduceArguments>();
             ReproduceArguments& a = *arguments;
@@ -149,6 +169,9 @@ Verb reproduce_verb() {
             app.add_output("-o,--output", a.file, ContentKind::Scenario,
                            "the scenario to write (default: on stdout)",
                            {.is_folder = &a.has_findings});
+            app.add_output("--script", a.script, ContentKind::ReproducedScript,
+                           "also write a script of PyTorch that makes the same calls on the same "
+                           "groups: for ringside run, or torchrun");
             app.add_option("--keep", a.keep, "calls before the first that differs, at most")
                 ->capture_default_str()
                 ->check_range(0, 10000);

@@ -94,7 +94,7 @@ Json probe_finding_json(const audit::Finding& finding) {
 
 Json probe_json(const Machine& machine, const probe::Plan& plan,
                 const std::vector<audit::Finding>& findings) {
-  Json nodes = Json::array(), acs = Json::array(), backends = Json::array(),
+  Json nodes = Json::array(), acs = Json::array(), backends = Json::array(), offers = Json::array(),
        variables = Json::array(), found = Json::array();
   for (const probe::VerbsNode& one : machine.verbs_nodes) {
     nodes.push_back({{"path", one.path}, {"usable", one.is_usable}});
@@ -105,6 +105,10 @@ Json probe_json(const Machine& machine, const probe::Plan& plan,
   for (const probe::Backend& one : machine.backends) {
     backends.push_back(
         {{"name", one.name}, {"version", or_null(one.version)}, {"from", or_null(one.from)}});
+  }
+  for (const probe::Backend& one : machine.pytorch.backends) {
+    offers.push_back(
+        {{"name", one.name}, {"offered", !one.version.empty()}, {"get", or_null(one.from)}});
   }
   for (const auto& [name, value] : machine.variables) {
     variables.push_back(
@@ -142,6 +146,10 @@ Json probe_json(const Machine& machine, const probe::Plan& plan,
           {"firewall", firewall_json(machine.firewall)},
           {"variables", variables},
           {"backends", backends},
+          {"pytorch",
+           {{"version", or_null(machine.pytorch.version)},
+            {"python", or_null(machine.pytorch.python)},
+            {"backends", offers}}},
           {"plan",
            {{"interface", or_null(plan.interface)},
             {"interface_why", plan.interface_why},

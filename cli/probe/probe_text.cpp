@@ -173,6 +173,17 @@ std::string probe_text(const Machine& machine, const probe::Plan& plan, const Pr
              style);
     name = "";
   }
+  const probe::PyTorch& pytorch = machine.pytorch;
+  add_line(out, "PyTorch",
+           pytorch.version.empty() ? (pytorch.python.empty() ? "python3 has none" : pytorch.python)
+                                   : fmt::format("{} ({})", pytorch.version, pytorch.python),
+           style);
+  for (const probe::Backend& one : pytorch.backends) {
+    add_line(
+        out, "",
+        fmt::format("{}: {}", one.name, one.version.empty() ? "missing, " + one.from : one.version),
+        style);
+  }
   out += "\n";
   add_line(out, "would use",
            plan.interface.empty() ? plan.interface_why

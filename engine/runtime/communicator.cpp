@@ -563,8 +563,8 @@ Status Communicator::finish() {
   impl_->keeper.synchronize();
   impl_->executor->look();
   impl_->record_state(FlightRecorder::GroupState::Finalize);
-  RINGSIDE_TRY(barrier());  // messages would not pass a rank that has left
-  // Now all ranks have begun their last call.
+  if (impl_->check) impl_->check->leave();
+  RINGSIDE_TRY(barrier());  // messages would not pass a rank that has left; its calls are all begun
   if (const auto why = impl_->check ? impl_->check->look_everywhere() : std::nullopt) {
     return impl_->give_up(*why);
   }

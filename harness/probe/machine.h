@@ -97,6 +97,15 @@ struct Backend {
   std::string from = {};     ///< its file, or the reason why it was not found
 };
 
+/// The PyTorch of `python3`.
+struct PyTorch {
+  std::string version = {};  ///< empty: not installed
+  std::string python = {};   ///< the interpreter; without a version: why nothing is known
+  /// All that PyTorch has in any build, and ringside. `version` is empty for those that this PyTorch lacks; `from` is then
+  /// how to get it.
+  std::vector<Backend> backends = {};
+};
+
 /// All that `probe` reads of a machine.
 struct Machine {
   std::string host = {};
@@ -127,6 +136,7 @@ struct Machine {
   Firewall firewall = {};
   std::map<std::string, std::string> variables = {};  ///< NCCL_*, GLOO_*, ...
   std::vector<Backend> backends = {};
+  PyTorch pytorch = {};
 };
 
 }  // namespace ringside::probe

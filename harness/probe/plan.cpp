@@ -13,32 +13,50 @@
 namespace ringside::probe {
 namespace {
 
-const Backend* backend_called(const Machine& machine, const char* name) {
-  const auto found =
-      std::find_if(machine.backends.begin(), machine.backends.end(),
-                   [&](const Backend& one) { return one.name == name && !one.version.empty(); });
-  return found == machine.backends.end() ? nullptr : &*found;
+/// Returns whether a job can use the backend: as PyTorch offers it, or without PyTorch as a library of the machine.
+bool is_offered(const Machine& machine, std::string_view name) {
+  const auto& backends =
+      machine.pytorch.version.empty() ? machine.backends : machine.pytorch.backends;
+  return std::ranges::any_of(
+      backends, [&](const Backend& one) { return one.name == name && !one.version.empty(); });
 }
 
-/// Chooses the backend: NCCL for GPUs, Gloo for CPUs; MPI if the launcher is MPI.
+/// InfiniBand without an address of IP over InfiniBand: Gloo cannot use it.
+bool has_infiniband_without_ip(const Machine& machine) {
+  const bool has_port = std::ranges::any_of(
+      machine.rdma, [](const RdmaPort& one) { return !one.is_ethernet && one.is_active(); });
+  return has_port && std::ranges::none_of(machine.nics, [](const Nic& one) {
+           return (one.name.starts_with("ib") || one.driver == "ib_ipoib") &&
+                  !one.addresses.empty();
+         });
+}
+
+/// Chooses the backend by the first rule that fits the devices and the network, and that is there.
 /// source  PyTorch, torch.distributed, "Which backend to use?"
 void choose_backend(const Machine& machine, Plan& plan) {
   const bool has_gpu = !machine.gpus.empty();
+  const bool has_rdma = std::ranges::any_of(machine.rdma, &RdmaPort::is_active);
+  const bool needs_verbs = has_infiniband_without_ip(machine);
   struct Rule {
     const char* name;
     const char* why;
     bool fits;
   };
   const std::array rules{
-      Rule{"nccl", "GPUs are here, and NCCL is what moves data between them", has_gpu},
-      Rule{"gloo", "no GPU is here; Gloo serves CPUs and debugging", !has_gpu},
-      Rule{"mpi", "no GPU is here and no Gloo; MPI serves where it launches the ranks", !has_gpu},
+      Rule{"nccl", "GPUs are here, and RDMA: NCCL alone moves data from GPU to NIC directly",
+           has_gpu && has_rdma},
+      Rule{"nccl", "GPUs are here, and NCCL is what moves data between them; Gloo if it fails",
+           has_gpu},
       Rule{"gloo", "GPUs are here and no NCCL: Gloo copies through host memory, for debugging",
            has_gpu},
       Rule{"mpi", "GPUs are here and neither NCCL nor Gloo", has_gpu},
+      Rule{"mpi", "no GPU is here, and InfiniBand without IP over it, which Gloo would need",
+           needs_verbs},
+      Rule{"gloo", "no GPU is here; Gloo serves CPUs and debugging", true},
+      Rule{"mpi", "no GPU is here and no Gloo; MPI serves where it launches the ranks", true},
   };
   for (const Rule& rule : rules) {
-    if (!rule.fits || backend_called(machine, rule.name) == nullptr) continue;
+    if (!rule.fits || !is_offered(machine, rule.name)) continue;
     plan.backend = rule.name;
     plan.backend_why = rule.why;
     return;

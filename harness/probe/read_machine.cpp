@@ -212,6 +212,7 @@ Result<Sources> sources_here() {
   sources.variables = variables_here();
   list_firewall(sources);
   sources.backends = backends_here();
+  sources.pytorch_text = output_of(pytorch_question()).value_or("");
   sources.verbs_library = verbs_library_here();
   return sources;
 }
@@ -250,6 +251,7 @@ Machine read_machine(const Sources& sources) {
                          : Firewall{.source = sources.firewall_source};
   machine.variables = sources.variables;
   machine.backends = sources.backends;
+  machine.pytorch = read_pytorch(sources.pytorch_text);
   machine.verbs_library = sources.verbs_library;
   return machine;
 }

@@ -26,6 +26,7 @@ struct Sources {
   std::string firewall_source = {};
   std::optional<std::string> firewall_text = {};
   std::vector<Backend> backends = {};
+  std::string pytorch_text = {};  ///< output of pytorch_question(); empty: there is no PyTorch
   std::string verbs_library = {};
   NvmlDriver* nvml = nullptr;  ///< null: no driver
 };
@@ -42,6 +43,11 @@ Firewall read_firewall(const std::string& source, const std::string& text);
 
 /// Returns the libraries of nccl, mpi and gloo that the loader finds, with their reported versions.
 std::vector<Backend> backends_here();
+
+/// Returns the command that asks python3 for its PyTorch. It prints a line for each fact, such as `offers gloo`.
+const char* pytorch_question();
+/// Parses the output of pytorch_question(). Omits lines that it does not know.
+PyTorch read_pytorch(const std::string& text);
 
 /// Returns a file name such as libibverbs.so.1.14.44.0; empty if the loader finds none.
 std::string verbs_library_here();

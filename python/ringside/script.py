@@ -44,11 +44,16 @@ def _print_exception(kind, thrown, trace):
     traceback.print_exception(kind, thrown, inner or trace)
 
 
+def replace_backends():
+    """From now on, process groups that name gloo, mpi or nothing are ringside's."""
+    dist.init_process_group = dist.distributed_c10d.init_process_group = _on_ringside(dist.init_process_group, 0)
+    dist.new_group = dist.distributed_c10d.new_group = _on_ringside(dist.new_group, 2)
+
+
 def main():
     if len(sys.argv) < 2:
         sys.exit("usage: python3 -m ringside.script SCRIPT [ARGUMENTS]")
-    dist.init_process_group = dist.distributed_c10d.init_process_group = _on_ringside(dist.init_process_group, 0)
-    dist.new_group = dist.distributed_c10d.new_group = _on_ringside(dist.new_group, 2)
+    replace_backends()
     sys.excepthook = _print_exception
     del sys.argv[0]
     sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))

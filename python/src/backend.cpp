@@ -66,8 +66,8 @@ Call reducing(Collective collective, const at::Tensor& input, const at::Tensor& 
 }
 
 /// The blocks of a tensor's first dimension for each rank.
-std::vector<at::Tensor> split(const at::Tensor& tensor, const std::vector<int64_t>& sizes,
-                              int ranks, const char* what) {
+std::vector<at::Tensor> blocks_of(const at::Tensor& tensor, const std::vector<int64_t>& sizes,
+                                  int ranks, const char* what) {
   const int64_t rows = tensor.dim() == 0 ? 0 : tensor.size(0);
   std::vector<int64_t> all = sizes;
   if (all.empty()) {
@@ -428,8 +428,8 @@ WorkPtr Backend::alltoall_base(at::Tensor& output, at::Tensor& input,
     draft.calls = {std::move(call)};
     return start(std::move(draft));
   }
-  const Tensors inputs = split(input, input_splits, size_, "input");
-  const Tensors outputs = split(output, output_splits, size_, "output");
+  const Tensors inputs = blocks_of(input, input_splits, size_, "input");
+  const Tensors outputs = blocks_of(output, output_splits, size_, "output");
   add_messages(draft, outputs, inputs);
   return start(std::move(draft));
 }

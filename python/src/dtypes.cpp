@@ -1,6 +1,7 @@
 #include "python/src/dtypes.h"
 
 #include <ATen/Functions.h>
+#include <torch/version.h>
 
 #include <optional>
 

@@ -11,7 +11,12 @@ namespace ringside::pytorch {
 namespace {
 
 std::string text_of(const Error& error) {
-  return error.help.empty() ? error.message : error.message + "; " + error.help;
+  std::string text = error.message;
+  if (!error.help.empty()) text += "; " + error.help;
+  if (error.code == ErrorCode::Timeout) {
+    text += " (`timeout=` of init_process_group and new_group, or RINGSIDE_OP_TIMEOUT in seconds)";
+  }
+  return text;
 }
 
 }  // namespace

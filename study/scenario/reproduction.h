@@ -28,7 +28,6 @@ struct Reproduction {
 /// keep    maximum number of calls per rank before the first that differs or does not end
 /// errors  InvalidArgument: no dumps with sequences of calls; no rank waits; the difference (peers
 ///         of transfers, roots) is not recorded
-///         roots) is not recorded
 Result<Reproduction> reproduction_of(const hang::Examination& evidence, int keep = 24);
 
 }  // namespace ringside::study

@@ -48,6 +48,9 @@ std::vector<Sample> samples() {
           {ContentKind::OtherJson, "{\"schemaVersion\": 1, \"traceEvents\": ["},
           {ContentKind::OtherJson, "[\n  {\"a\": 1}]"},
           {ContentKind::OtherJson, "{}"},
+          {ContentKind::ReproducedScript,
+           "#!/usr/bin/env python3\n# Written by ringside reproduce: makes the calls"},
+          {ContentKind::Text, "#!/usr/bin/env python3\nimport torch\n"},
           {ContentKind::Scenario, "# not known: x\nringside: scenario/1\nname: a\n"},
           {ContentKind::OtherYaml, "ringside: cluster/1\n"},
           {ContentKind::AccuracyTable, "| system | 1K: median |"},
@@ -87,7 +90,8 @@ TEST_F(Outputs, AFileOfAnotherKindIsRefused) {
     const std::string path = write("file", head);
     for (const ContentKind own :
          {ContentKind::Trace, ContentKind::WebPage, ContentKind::Svg, ContentKind::Png,
-          ContentKind::PerfettoJson, ContentKind::Scenario, ContentKind::TopologyXml}) {
+          ContentKind::PerfettoJson, ContentKind::Scenario, ContentKind::ReproducedScript,
+          ContentKind::TopologyXml}) {
       const Status may = check(path, own);
       EXPECT_EQ(may.has_value(), own == kind || head.empty()) << to_string(own) << ": " << head;
       EXPECT_TRUE(check(path, own, {}, true)) << "by force";

@@ -38,6 +38,7 @@ const std::vector<Writer>& writers() {
       {"audit_topo", {"audit", "logs", "--topo", "OUT"}},
       {"hang_html", {"hang", "dumps", "--html", "OUT"}},
       {"reproduce", {"reproduce", "dumps", "-o", "OUT"}},
+      {"reproduce_script", {"reproduce", "dumps", "--script", "OUT"}},
       {"scenario_import", {"scenario", "import", "dumps", "-o", "OUT"}},
       {"trace_html", {"trace", "export", "--html", "OUT", "run.rtrace"}},
       {"trace_perfetto", {"trace", "export", "--perfetto", "run.rtrace", "-o", "OUT"}},

@@ -4,9 +4,9 @@
     tests/peers/compare.py BUILD_FOLDER [--write FILE] [--rounds N] [--quick]
 
 All run alternately, N times, rank r bound to core r modulo the cores; a run's figure is the median over its
-iterations of the slowest rank's time. Printed are the median and the range over the runs, and the ratio of
-ringside's median to the best peer's. Buffers are what each library hands out for them (ringside's
-SharedMemory, MPI_Alloc_mem; Gloo has nothing of the kind); a column has ringside on ordinary memory. Gloo
+iterations of the slowest rank's time, all by `ringside bench --backend`. Printed are the median and the range over the
+runs, and the ratio of ringside's median to the best peer's. Buffers of the peers are ordinary memory, ringside's are in
+SharedMemory; a column has ringside on ordinary memory. Gloo
 knows no shared memory: its figures over loopback TCP, measured together with the first transport, are shown next to both.
 """
 
@@ -19,7 +19,6 @@ import re
 import statistics
 import subprocess
 import sys
-import tempfile
 
 SIZES = [  # bytes, iterations
     (8, 1000),
@@ -34,8 +33,8 @@ CASES = [("shm", 2), ("shm", 4), ("tcp", 2), ("tcp", 4)]
 TIMEOUT_S = 120
 
 
-def output_of(command):
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+def output_of(command, **variables):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S, env={**os.environ, **variables})
     if done.returncode != 0:
         sys.exit(f"error: {' '.join(command)} ended with {done.returncode}\n{done.stderr}")
     return done.stdout
@@ -54,27 +53,22 @@ def ringside_us(build, transport, ranks, size, iterations, buffers="shared"):
     return result["time_us"]
 
 
-def mpi_us(build, transport, ranks, size, iterations):
-    layer = ["--mca", "btl", "self,vader" if transport == "shm" else "self,tcp"]
-    command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to",
-               "core:overload-allowed", *layer, "-np", str(ranks),
-               f"{build}/tests/peers/ringside_peer_mpi", str(size), str(size), "2", str(iterations)]
-    return float(output_of(command).split()[1])
+def peer_us(backend, build, transport, ranks, size, iterations):
+    layers = "self,vader" if transport == "shm" else "self,tcp"
+    command = [f"{build}/cli/ringside", "bench", "all_reduce", "-n", str(ranks), "-b", str(size), "-e", str(size),
+               "--iters", str(iterations), "--backend", backend, "--bind", "none" if backend == "mpi" else "core", "--json"]
+    result = json.loads(output_of(command, OMPI_MCA_btl=layers))["results"][0]
+    if result["wrong"]:
+        sys.exit("error: wrong data: " + " ".join(command))
+    return result["time_us"]
 
 
-def gloo_us(build, _transport, ranks, size, iterations):
-    with tempfile.TemporaryDirectory() as folder:
-        running = [
-            subprocess.Popen(["taskset", "-c", str(rank % os.cpu_count()),
-                              f"{build}/tests/peers/ringside_peer_gloo", str(rank), str(ranks),
-                              folder, str(size), str(iterations)],
-                             stdout=subprocess.PIPE, text=True)
-            for rank in range(ranks)
-        ]
-        outputs = [process.communicate(timeout=TIMEOUT_S)[0] for process in running]
-    if any(process.returncode for process in running):
-        sys.exit(f"error: ringside_peer_gloo failed with {ranks} ranks and {size} bytes")
-    return float(outputs[0].split()[1])
+def mpi_us(*call):
+    return peer_us("mpi", *call)
+
+
+def gloo_us(*call):
+    return peer_us("gloo", *call)
 
 
 def size_text(size):
@@ -117,7 +111,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="a fifth of the iterations")
     options = parser.parse_args()
     peers = [("Open MPI", mpi_us)]
-    if os.path.exists(f"{options.build}/tests/peers/ringside_peer_gloo"):
+    if os.path.exists(f"{options.build}/harness/peers/ringside-peer-gloo.so"):
         peers.append(("Gloo (tcp)", gloo_us))
 
     names = " | ".join(f"{name} us" for name, _ in peers)

@@ -52,6 +52,41 @@ TEST(ProbeJudge, WithoutGpusGlooIsToBeTaken) {
   EXPECT_EQ(plan_of(read_machine(made.sources)).backend, "gloo");
 }
 
+TEST(ProbeJudge, ABackendThatPyTorchLacksIsNotTaken) {
+  MadeUpMachine made;
+  made.sources.pytorch_text = "version 2.6.0\npython /usr/bin/python3\noffers gloo\n";
+  EXPECT_EQ(plan_of(read_machine(made.sources)).backend, "gloo")
+      << "libnccl.so.2 alone is of no use";
+  made.sources.pytorch_text += "offers nccl\n";
+  const Machine machine = read_machine(made.sources);
+  EXPECT_EQ(plan_of(machine).backend, "nccl");
+  std::string lacking;
+  for (const Backend& one : machine.pytorch.backends) {
+    EXPECT_EQ(one.version.empty(), !one.from.empty())
+        << one.name << ": missing ones say how to get them";
+    if (one.version.empty()) lacking += one.name + " ";
+  }
+  EXPECT_EQ(lacking, "nccl2 mpi ucc ringside ");
+  EXPECT_EQ(read_pytorch("").version, "");
+  EXPECT_EQ(read_pytorch("late does not answer\n").python, "python3 does not answer");
+  EXPECT_EQ(read_pytorch("version 2\x1b[31m\n").version, "2\\x1b[31m");
+}
+
+TEST(ProbeJudge, InfiniBandWithoutIpIsForMpi) {
+  MadeUpMachine made;
+  made.remove("/sys/bus/pci");
+  made.sources.backends = {{"mpi", "4.1", ""}, {"gloo", "0.5.0", ""}};
+  for (const char* card : {"mlx5_0", "mlx5_1"}) {
+    made.write(std::string("/sys/class/infiniband/") + card + "/ports/1/link_layer",
+               "InfiniBand\n");
+  }
+  EXPECT_EQ(plan_of(read_machine(made.sources)).backend, "mpi");
+  made.sources.interfaces.push_back({.name = "ib0", .address = {}, .is_up = true});
+  made.sources.interfaces.back().address.ip = {10, 1, 0, 7};
+  made.write("/sys/class/net/ib0/flags", "0x1003");
+  EXPECT_EQ(plan_of(read_machine(made.sources)).backend, "gloo");
+}
+
 TEST(ProbeJudge, APortThatIsDownOrHasNoSubnetManager) {
   const MadeUpMachine made;
   made.write("/sys/class/infiniband/mlx5_1/ports/1/state", "2: INIT\n");

@@ -15,13 +15,14 @@ try:
 except ImportError:
     print("no PyTorch for this Python")
     sys.exit(77)
-import ringside.torch  # noqa: F401
+import ringside.script
+import ringside.torch
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "pytorch"
 
 
 def start(ranks, words, folder, port, **environment):
-    """Starts a script of the examples; its output goes to rank_R.log in the folder. Returns the processes."""
+    """Starts a script, of the examples if it is no path from the root; its output goes to rank_R.log in the folder. Returns the processes."""
     children = []
     for rank in range(ranks):
         child = os.fork()
@@ -41,6 +42,8 @@ def _run(rank, ranks, words, folder, port, environment):
         MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port),
         TORCH_FR_DUMP_TEMP_FILE=os.path.join(folder, "nccl_trace_rank_"), **environment,
     )  # fmt: skip
+    if "BACKEND" not in os.environ:
+        ringside.script.replace_backends()
     sys.argv = [str(EXAMPLES / words[0]), *words[1:]]
     status = 1
     try:

@@ -4,7 +4,8 @@
     hung_scripts.py RINGSIDE [NAME ...]
 
 Each hang ends within its time-out and 3 s: counted from the moment when the call that hangs was made. All ranks are forked
-from this process, which imports PyTorch once.
+from this process, which imports PyTorch once. `ringside reproduce` then makes a script of the dumps, whose own dumps must
+show the same kind of hang and the same culprits.
 """
 
 import json
@@ -18,7 +19,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from forked_ranks import start
+from forked_ranks import start, torch
 
 TIMEOUT_S = 3
 END_S = 3
@@ -42,7 +43,13 @@ CASES = {
     "lost": ("pipeline.py lost", 3, "", {"p2p_unmatched"}, [0]),
     "cycle": ("pipeline.py cycle", 3, "", {"deadlock_cycle"}, [0]),
     "killed": ("all_reduce.py", 3, "kill:rank=2,call=9", {"dead_rank"}, [2]),
+    "stalled link": ("all_reduce.py", 3, "stall_link:from=1,to=2,step=9", {"network_stall"}, []),
 }  # fmt: skip
+VERSION = tuple(int(part) for part in torch.__version__.split(".")[:2])
+if VERSION >= (2, 6):
+    CASES["conditional layer"] = ("fsdp.py conditional", 3, "", DIFFERENT, [1])
+if VERSION >= (2, 14):
+    CASES["conditional layer of FSDP2"] = ("fsdp.py 2 conditional", 3, "", DIFFERENT, [1])
 
 
 def hang_began(folder):
@@ -78,6 +85,16 @@ def wait_for(children):
         time.sleep(0.02)
 
 
+def json_of(program, *words):
+    answer = subprocess.run([program, *words], capture_output=True, text=True, check=False)
+    return json.loads(answer.stdout) if answer.stdout else {"error": answer.stderr}
+
+
+def verdict_of(program, folder):
+    answer = json_of(program, "hang", "--json", folder)
+    return answer.get("verdict") or {"kind": answer.get("error"), "culprits": []}
+
+
 def run_case(program, name, children, folder):
     wait_for(children)
     failed = failed_at(folder)
@@ -89,8 +106,7 @@ def run_case(program, name, children, folder):
     if not dumps or began is None:
         return f"{name}: dumps {dumps} show no pending call; see {folder}"
     took = failed - began
-    answer = subprocess.run([program, "hang", "--json", folder], capture_output=True, text=True, check=False)
-    verdict = json.loads(answer.stdout)["verdict"] if answer.stdout else {"kind": answer.stderr, "culprits": []}
+    verdict = verdict_of(program, folder)
     text = f"{name}: {verdict['kind']} {verdict['culprits']}, ended {took:.1f} s after the call was made, {len(dumps)} dumps"
     wrong = verdict["kind"] not in kinds or verdict["culprits"] != culprits
     late = took > TIMEOUT_S + END_S
@@ -98,6 +114,28 @@ def run_case(program, name, children, folder):
     if wrong:
         return f"{text}; wanted one of {sorted(kinds)} {culprits}"
     return f"{text}: too late" if late else None
+
+
+def reproduce(program, name, folder):
+    """Makes a script of the dumps. Returns the words of its run, the faults for it, and the verdict on the dumps."""
+    script = os.path.join(folder, "hang.py")
+    made = json_of(program, "reproduce", "--json", folder, "--script", script)
+    if not os.path.isfile(script):
+        sys.exit(f"{name}: reproduce wrote no script: {made}")
+    return [script], made["script_options"].removeprefix("--fault "), made["original"]
+
+
+def compare_again(program, name, children, folder, original):
+    """Compares the verdict on the dumps of the reproduced script with the original one. Returns what is wrong."""
+    wait_for(children)
+    verdicts = [(one["kind"], one["culprits"]) for one in (original, verdict_of(program, folder))]
+    print(f"{name}: its script: {verdicts[1][0]} {verdicts[1][1]}", flush=True)
+    return None if verdicts[0] == verdicts[1] else f"{name}: {verdicts[0]}, and its script {verdicts[1]}; see {folder}"
+
+
+def in_parallel(function, program, jobs):
+    with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
+        return list(filter(None, pool.map(lambda job: function(program, *job), jobs)))
 
 
 def main():
@@ -108,15 +146,25 @@ def main():
         port = 20000 + os.getpid() % 20000
         while pending:
             batch, pending = pending[:SIDE_BY_SIDE], pending[SIDE_BY_SIDE:]
+            folders = {}
             jobs = []
             for name in batch:
                 script, ranks, faults, *_ = CASES[name]
-                folder = os.path.join(top, name.replace(" ", "_"))
-                os.mkdir(folder)
+                folders[name] = os.path.join(top, name.replace(" ", "_"))
+                os.mkdir(folders[name])
                 port += 1
-                jobs.append((name, start(ranks, script.split(), folder, port, TIMEOUT=str(TIMEOUT_S), RINGSIDE_FAULTS=faults), folder))
-            with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-                failures += filter(None, pool.map(lambda job: run_case(program, *job), jobs))
+                children = start(ranks, script.split(), folders[name], port, TIMEOUT=str(TIMEOUT_S), RINGSIDE_FAULTS=faults)
+                jobs.append((name, children, folders[name]))
+            failures += in_parallel(run_case, program, jobs)
+            jobs = []
+            for name in batch:
+                words, faults, original = reproduce(program, name, folders[name])
+                again = os.path.join(folders[name], "again")
+                os.mkdir(again)
+                port += 1
+                children = start(CASES[name][1], words, again, port, RINGSIDE_OP_TIMEOUT=str(TIMEOUT_S), RINGSIDE_FAULTS=faults)
+                jobs.append((name, children, again, original))
+            failures += in_parallel(compare_again, program, jobs)
         for failure in failures:
             print(f"failed: {failure}", file=sys.stderr)
         if failures and os.environ.get("KEEP"):

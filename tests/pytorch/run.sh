@@ -12,7 +12,8 @@ if [[ -z $python || ! -d $build/python/lib ]]; then
 fi
 export PYTHONPATH=$build/python/lib PYTHONUNBUFFERED=1
 "$python" "$here/agree_with_gloo.py"
-"$python" "$here/ddp_losses.py"
+"$python" "$here/losses.py"
 "$python" "$here/late_barrier.py"
+"$python" "$here/early_exit.py"
 "$python" "$here/hung_scripts.py" "$build/cli/ringside"
 "$python" "$here/run_script.py" "$build/cli/ringside"

@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/text.h"
+
 namespace ringside::hang {
 namespace {
 
@@ -22,6 +24,17 @@ std::optional<LogStatement::What> lost_how(std::string_view reason) {
   if (!is_of_connection || says(": waited ") || says(" in time")) return std::nullopt;
   return says(" where this rank expects ") ? LogStatement::What::EngineDiffers
                                            : LogStatement::What::EngineCut;
+}
+
+/// The rank that `rank 1 has left the communicator after 19 calls: ...` or `rank 1 has left the communicator: ...` names.
+std::optional<int> rank_that_left(std::string_view reason) {
+  constexpr std::string_view kBegin = "rank ";
+  const std::size_t end = reason.find(" has left the communicator");
+  if (end == std::string_view::npos || !reason.starts_with(kBegin)) return std::nullopt;
+  const auto rank = parse_int(reason.substr(kBegin.size(), end - kBegin.size()));
+  constexpr std::int64_t kMost = 1 << 24;
+  if (!rank || *rank < 0 || *rank > kMost) return std::nullopt;
+  return static_cast<int>(*rank);
 }
 
 /// Converts ranks of the dump's group to ranks of the job; ranks that the group does not list are skipped.
@@ -67,6 +80,17 @@ std::vector<LogStatement> reasons_of(std::span<const RankDump> dumps, Names& nam
     // The dumps' calls show which ranks differ.
     const auto how =
         facts.facts.mismatches.empty() ? lost_how(dump.reason) : LogStatement::What::EngineDiffers;
+    if (const auto left = rank_that_left(dump.reason)) {
+      LogStatement statement;
+      statement.what = LogStatement::What::LeftGroup;
+      statement.ranks = {*left};
+      statement.text = dump.reason;
+      number_globally(dump, statement);
+      statement.file = dump.path;
+      statement.line = -1;
+      statement.speakers = {dump.rank};
+      statements.push_back(std::move(statement));
+    }
     if (facts.statements.empty() && how) {
       LogStatement broken;
       broken.what = *how;

@@ -65,8 +65,8 @@ class Relations {
     // Three reports of ncclras with equal counts show that nothing moves, however young the waits are.
     const std::vector<RasReport>& reports = scene_.logs.reports;
     const bool is_still = reports.size() >= 3 && !has_moved(reports);
-    const bool is_settled =
-        is_still || scene_.logs.timeouts > 0 || has_statement(What::EngineDiffers);
+    const bool is_settled = is_still || scene_.logs.timeouts > 0 ||
+                            has_statement(What::EngineDiffers) || has_statement(What::LeftGroup);
     if (is_settled || !are_waits_young(scene_.job, scene_.wait_state)) return;
     const bool is_end_stated = has_statement(What::EngineGone) || has_statement(What::EngineCut);
     for (Explanation& one : all_) {

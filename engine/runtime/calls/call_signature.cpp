@@ -11,6 +11,8 @@
 namespace ringside {
 namespace {
 
+constexpr std::uint64_t kEndBit = 1U << 31;  ///< of a word whose bits 16 to 30 are the collective
+
 /// FNV-1a.
 std::uint64_t digest(const std::vector<std::int64_t>& counts) {
   std::uint64_t hash = 0xcbf29ce484222325;
@@ -37,6 +39,7 @@ CallSignature signature_of(const CollectiveCall& call) {
 }
 
 std::string to_string(const CallSignature& signature) {
+  if (signature.is_end) return "nothing: it has left the communicator";
   std::string text = fmt::format("{} of {} {}", to_string(signature.collective), signature.count,
                                  to_string(signature.type));
   if (is_reduction(signature.collective)) text += fmt::format(" {}", to_string(signature.op));
@@ -50,13 +53,14 @@ std::string to_string(const CallSignature& signature) {
 CallWords to_words(const CallSignature& signature) {
   return {static_cast<std::uint64_t>(signature.count), signature.blocks,
           static_cast<std::uint64_t>(static_cast<std::uint32_t>(signature.root)) << 32 |
+              (signature.is_end ? kEndBit : 0) |
               static_cast<std::uint64_t>(signature.collective) << 16 |
               static_cast<std::uint64_t>(signature.type) << 8 |
               static_cast<std::uint64_t>(signature.op)};
 }
 
 std::optional<CallSignature> parse_call_words(const CallWords& words) {
-  const std::uint64_t collective = words[2] >> 16 & 0xffff;
+  const std::uint64_t collective = words[2] >> 16 & 0x7fff;
   const std::uint64_t type = words[2] >> 8 & 0xff;
   const std::uint64_t op = words[2] & 0xff;
   if (collective > static_cast<std::uint64_t>(Collective::AllGatherV) ||
@@ -69,7 +73,8 @@ std::optional<CallSignature> parse_call_words(const CallWords& words) {
                        .op = static_cast<RedOp>(op),
                        .root = static_cast<std::int32_t>(words[2] >> 32),
                        .count = static_cast<std::int64_t>(words[0]),
-                       .blocks = words[1]};
+                       .blocks = words[1],
+                       .is_end = (words[2] & kEndBit) != 0};
 }
 
 }  // namespace ringside

@@ -20,6 +20,7 @@ struct CallSignature {
   std::int32_t root = 0;
   std::int64_t count = 0;    ///< elements; for all_gather_v the sum over all blocks
   std::uint64_t blocks = 0;  ///< all_gather_v only: a hash of the blocks' counts
+  bool is_end = false;       ///< no call: the rank has left the communicator
   friend bool operator==(const CallSignature&, const CallSignature&) = default;
 };
 
@@ -27,7 +28,8 @@ struct CallSignature {
 /// shape  any collective except send_recv, send and recv, where only each pair has to agree
 CallSignature signature_of(const CollectiveCall& call);
 
-std::string to_string(const CallSignature& signature);  ///< "all_reduce of 1024 float sum"
+/// Returns a text such as "all_reduce of 1024 float sum".
+std::string to_string(const CallSignature& signature);
 
 /// The encoded signature, as stored in shared memory and sent between ranks.
 using CallWords = std::array<std::uint64_t, 3>;

@@ -163,7 +163,7 @@ void HostPrimitives::give_up(const Course& course) {
        fmt::format(
            "rank {} cannot reach rank {} on channel {}: waited {} s for it to come to the call",
            setup_.event.rank, to_int(peer), setup_.event.channel, waited.count()),
-       "see what that rank does, or give more time with --op-timeout"});
+       "see what that rank does, or raise the time-out of calls"});
 }
 
 /// Waits because no course could advance.

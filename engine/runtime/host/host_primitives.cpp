@@ -363,7 +363,7 @@ void HostPrimitives::give_up(Rank peer, const char* what) {
   const auto waited = std::chrono::duration_cast<std::chrono::seconds>(setup_.wait->deadline);
   fail({ErrorCode::Timeout,
         fmt::format("waited {} s for {} of step {}", waited.count(), what, step_ - 1),
-        "see what that rank does, or give more time with --op-timeout"},
+        "see what that rank does, or raise the time-out of calls"},
        peer);
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "base/env.h"
@@ -26,6 +27,15 @@ constexpr const char* kHelp =
 
 /// Names the lower rank first, so that all ranks that find the difference report the same text.
 Error differing_calls(Rank me, Rank other, const CallDifference& found) {
+  if (found.mine.is_end || found.theirs.is_end) {
+    const auto& [gone, call, waits] =
+        found.mine.is_end ? std::tuple(me, found.theirs, other) : std::tuple(other, found.mine, me);
+    return {ErrorCode::InvalidArgument,
+            fmt::format("rank {} has left the communicator after {} calls: rank {} waits for it in "
+                        "{}",
+                        to_int(gone), found.call, to_int(waits), to_string(call)),
+            "have every rank make the same calls before it ends"};
+  }
   const bool is_mine_first = me < other;
   const auto& [low, high] =
       is_mine_first ? std::pair(found.mine, found.theirs) : std::pair(found.theirs, found.mine);
@@ -40,6 +50,13 @@ Error differing_calls(Rank me, Rank other, const CallDifference& found) {
 
 Error differing_messages(Rank from, Rank to, std::uint64_t number, const CallSignature& sent,
                          const CallSignature& expected) {
+  if (sent.is_end || expected.is_end) {
+    return {ErrorCode::InvalidArgument,
+            fmt::format("rank {} has left the communicator: rank {} waits for message {} {} it",
+                        to_int(sent.is_end ? from : to), to_int(sent.is_end ? to : from), number,
+                        sent.is_end ? "of" : "to"),
+            "have every rank make its calls before it ends"};
+  }
   return {
       ErrorCode::InvalidArgument,
       fmt::format("the two ends of a message differ: as message {} to rank {} rank {} sends {} {}, "
@@ -102,6 +119,18 @@ class CallCheck::Impl {
     const CallSignature signature = signature_of(call);
     if (mine_.append(signature)) report_elsewhere(signature);
     ++begun_;
+  }
+
+  void leave() {
+    const CallSignature end{.is_end = true};
+    if (mine_.append(end)) report_elsewhere(end);
+    ++begun_;
+    if (!board_->has_pairs()) return;
+    for (const Rank other : board_->local_ranks()) {
+      if (other == me_) continue;
+      writer_of(me_, other).append(end);
+      writer_of(other, me_).append(end);
+    }
   }
 
   std::optional<Error> look() {
@@ -225,6 +254,12 @@ class CallCheck::Impl {
   void begin_message(Rank from, Rank to, std::int64_t count, DataType type) {
     const Rank other = from == me_ ? to : from;
     if (other == me_ || !board_->is_local(other)) return;
+    writer_of(from, to).append({.collective = Collective::Send, .type = type, .count = count});
+    pairs_begun_.emplace_back(from, to);
+  }
+
+  CallLog::Writer& writer_of(Rank from, Rank to) {
+    const Rank other = from == me_ ? to : from;
     auto& writers = from == me_ ? to_writers_ : from_writers_;
     auto found = std::ranges::find(writers, other, &std::pair<Rank, CallLog::Writer>::first);
     if (found == writers.end()) {
@@ -232,8 +267,7 @@ class CallCheck::Impl {
       writers.emplace_back(other, CallLog::Writer(board_->of_pair(from, to, side)));
       found = writers.end() - 1;
     }
-    found->second.append({.collective = Collective::Send, .type = type, .count = count});
-    pairs_begun_.emplace_back(from, to);
+    return found->second;
   }
 
   void look_periodically() {
@@ -292,6 +326,7 @@ Result<std::unique_ptr<CallCheck>> CallCheck::make(Bootstrap& bootstrap, const s
 }
 
 void CallCheck::begin(const CollectiveCall& call) { impl_->begin(call); }
+void CallCheck::leave() { impl_->leave(); }
 std::optional<Error> CallCheck::look() { return impl_->look(); }
 std::optional<Error> CallCheck::look_everywhere() const { return impl_->look_everywhere(); }
 std::string CallCheck::lagging_ranks() const { return impl_->lagging_ranks(); }

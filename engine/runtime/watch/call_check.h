@@ -45,7 +45,7 @@ class ReportedCalls {
 /// returns. It may be found a moment later if the neighbour is on another host, or if the rank receives no data (the
 /// root of a broadcast). Send and receive messages between hosts are not compared.
 ///
-/// Threads  only the thread that runs the calls uses begin(), look() and look_everywhere()
+/// Threads  only the thread that runs the calls uses begin(), leave(), look() and look_everywhere()
 class CallCheck {
  public:
   /// Called once, on the check's thread, when the calls of waiting ranks differ.
@@ -67,6 +67,9 @@ class CallCheck {
 
   /// Records a call. Call it before the call's first message.
   void begin(const CollectiveCall& call);
+
+  /// Records that this rank makes no further call. A rank that waits in one then learns that this rank has left.
+  void leave();
 
   /// Compares this rank's calls with its neighbours'. Call it after the call's last message.
   /// returns  the difference as an error, or nothing

@@ -1,0 +1,60 @@
+#!/usr/bin/python3
+"""Rank 1 ends with status 0 while rank 0 still calls: rank 0 gets an error that names it, long before the time-out."""
+
+import ctypes
+import datetime
+import os
+import sys
+import time
+
+from forked_ranks import dist, ringside, torch
+
+TIMEOUT_S = 120
+END_S = 10
+CALLS = 3
+CASES = {"all_reduce": "rank 1 has left the communicator after", "send and recv": "has left the communicator"}
+
+
+def run(case, rank, port):
+    """Returns the error of the rank, and how long its last call took."""
+    store = dist.TCPStore("127.0.0.1", port, 2, rank == 0, timeout=datetime.timedelta(seconds=60))
+    timeout = datetime.timedelta(seconds=TIMEOUT_S)
+    dist.init_process_group("ringside", store=store, rank=rank, world_size=2, timeout=timeout)
+    data = torch.ones(1000)
+    begin = time.monotonic()
+    try:
+        for _ in range(CALLS - 1 if rank == 1 else CALLS):
+            begin = time.monotonic()
+            if case == "all_reduce":
+                dist.all_reduce(data)
+            elif rank == 0:
+                dist.recv(data, 1)
+            else:
+                dist.send(data, 0)
+    except RuntimeError as error:
+        return str(error), time.monotonic() - begin
+    return "", 0
+
+
+def main():
+    port = 20000 + os.getpid() % 20000
+    for case, wanted in CASES.items():
+        port += 1
+        children = []
+        for rank in range(2):
+            child = os.fork()
+            if child == 0:
+                error, took = run(case, rank, port)
+                if rank == 0:
+                    print(f"{case}: after {took:.1f} s: {error}", flush=True)
+                ringside.torch._leave()
+                # As the interpreter ends: a process that has left its groups waits for the others.
+                ctypes.CDLL(None).exit(0 if rank == 1 or (wanted in error and took < END_S) else 1)
+            children.append(child)
+        statuses = [os.waitpid(child, 0)[1] for child in children]
+        if any(statuses):
+            sys.exit(f"{case}: statuses {statuses}, wanted {wanted!r} within {END_S} s")
+
+
+if __name__ == "__main__":
+    main()
