@@ -10,6 +10,8 @@
 #include <system_error>
 #include <vector>
 
+#include "base/shipped_file.h"
+
 namespace ringside {
 namespace {
 
@@ -18,16 +20,6 @@ namespace fs = std::filesystem;
 constexpr const char* kVariable = "RINGSIDE_SIMGRID";
 constexpr const char* kWorker = "ringside-simgrid";
 
-/// Returns the build tree that contains the program; empty: none.
-fs::path build_tree_of(const fs::path& program) {
-  std::error_code ignored;
-  for (fs::path folder = program.parent_path(); folder.has_relative_path();
-       folder = folder.parent_path()) {
-    if (fs::exists(folder / "CMakeCache.txt", ignored)) return folder;
-  }
-  return {};
-}
-
 std::vector<fs::path> candidates(const WorkerPlaces& places) {
   if (places.named) return {*places.named};
   std::vector<fs::path> all;
@@ -35,7 +27,7 @@ std::vector<fs::path> candidates(const WorkerPlaces& places) {
     const fs::path folder = program.parent_path();
     all.push_back(folder / kWorker);
     all.push_back(folder.parent_path() / "libexec" / "ringside" / kWorker);
-    const fs::path build = build_tree_of(program);
+    const fs::path build = build_tree_of(program.string());
     if (!build.empty()) all.push_back(build / "sim" / "simgrid" / kWorker);
   }
   if (!places.library.empty()) {  // in lib/ or lib/x86_64-linux-gnu/ of the prefix
