@@ -27,11 +27,11 @@ cmake -S source -B build -G Ninja -DCMAKE_BUILD_TYPE= -Denable_ns3=OFF -Denable_
 cmake --build build --target simgrid --parallel "${CMAKE_BUILD_PARALLEL_LEVEL:-2}"
 mkdir -p lib
 cp -P build/lib/libsimgrid.so* lib/
-version=$(sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' build/CMakeCache.txt)
+libraries=(lib/libsimgrid.so.*)
 cat >simgrid.pc <<TEXT
 Name: simgrid
 Description: SimGrid without ns-3 and SMPI
-Version: ${version:-$(ls lib/libsimgrid.so.* | sed 's/.*\.so\.//')}
+Version: ${libraries[0]#lib/libsimgrid.so.}
 Libs: -L$folder/lib -lsimgrid
 Cflags: -I$folder/source/include -I$folder/build/include
 TEXT
