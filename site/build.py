@@ -17,7 +17,7 @@ HERE = os.path.join(ROOT, "site")
 FIRST, INDEX = "README.md", "docs/README.md"
 LINK = re.compile(r"\]\(([^)#\s]+)[^)\s]*\)")
 HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
-REPLAY = re.compile(r"^<!-- replay: (.+) -->$", re.MULTILINE)
+REPLAY = re.compile(r"^<!-- replay ([\w-]+): (.+) -->$", re.MULTILINE)
 
 
 def read(path):
@@ -93,16 +93,16 @@ def navigation(pages):
 def with_replays(page, text, program, source):
     """Each comment that asks for a replay becomes one."""
     def replay(match):
-        name = re.sub(r"\W+", "-", match[1]).strip("-")
+        name, command = match[1], match[2]
         trace = os.path.join(source, name + ".rtrace")
         html = os.path.join(source, "replays", name + ".html")
         os.makedirs(os.path.dirname(html), exist_ok=True)
-        subprocess.run([program, *match[1].split(), "--trace", trace], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([program, *command.split(), "--trace", trace], check=True, stdout=subprocess.DEVNULL)
         subprocess.run([program, "trace", "export", "--html", html, trace], check=True, stdout=subprocess.DEVNULL)
         os.remove(trace)
         to = os.path.relpath(f"replays/{name}.html", os.path.dirname(page))
-        return (f'<iframe class="replay" src="{to}" title="{match[1]}" loading="lazy"></iframe>\n\n'
-                f"[The replay alone]({to}): `ringside {match[1]} --trace run.rtrace`, then "
+        return (f'<iframe class="replay" src="{to}" title="{command}" loading="lazy"></iframe>\n\n'
+                f"[The replay alone]({to}): `ringside {command} --trace run.rtrace`, then "
                 "`ringside trace export --html run.html run.rtrace`.")
     return REPLAY.sub(replay, text)
 
