@@ -23,14 +23,17 @@ if(TARGET ringside_gui)
 endif()
 
 set(differing "/lib(fmt|yaml-cpp|flatbuffers|hwy|simgrid|ns3-[a-z-]+|boost_[a-z_]+|gsl|gslcblas)\\.so")
-install(RUNTIME_DEPENDENCY_SET ringside_needs LIBRARY DESTINATION ${bundle}
-        POST_INCLUDE_REGEXES ${differing} POST_EXCLUDE_REGEXES ".*")
-install(RUNTIME_DEPENDENCY_SET ringside_needs LIBRARY DESTINATION ${bundle} COMPONENT archive
+install(RUNTIME_DEPENDENCY_SET ringside_needs
+        POST_INCLUDE_REGEXES ${differing} POST_EXCLUDE_REGEXES ".*"
+        LIBRARY DESTINATION ${bundle})
+install(RUNTIME_DEPENDENCY_SET ringside_needs
         PRE_EXCLUDE_REGEXES "^(ld-linux|libc|libm|libdl|librt|libpthread|libresolv|libutil|libanl|libmvec)[-.]"
                             "^lib(GL|EGL|OpenGL|GLX|GLdispatch|X|xcb|wayland|drm|gbm)" "^lib(stdc\\+\\+|gcc_s)\\."
-        POST_EXCLUDE_REGEXES ${differing})
-install(RUNTIME_DEPENDENCY_SET ringside_needs LIBRARY DESTINATION ${bundle}/language COMPONENT archive
-        POST_INCLUDE_REGEXES "/lib(stdc\\+\\+|gcc_s)\\.so" POST_EXCLUDE_REGEXES ".*")
+        POST_EXCLUDE_REGEXES ${differing}
+        LIBRARY DESTINATION ${bundle} COMPONENT archive)
+install(RUNTIME_DEPENDENCY_SET ringside_needs
+        POST_INCLUDE_REGEXES "/lib(stdc\\+\\+|gcc_s)\\.so" POST_EXCLUDE_REGEXES ".*"
+        LIBRARY DESTINATION ${bundle}/language COMPONENT archive)
 
 # Their licences, as Debian's packages have them.
 foreach(package libfmt-dev libyaml-cpp-dev libflatbuffers-dev libhwy-dev libsimgrid-dev)

@@ -10,7 +10,10 @@ import shutil
 import subprocess
 import sys
 
-import yaml
+try:
+    import yaml
+except ImportError:
+    yaml = None
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HERE = os.path.join(ROOT, "site")
@@ -111,6 +114,10 @@ def main(arguments):
     if len(arguments) != 2:
         print(__doc__, file=sys.stderr)
         return 2
+    theme = os.path.join(sys.prefix, "share/mkdocs/themes/material")
+    if yaml is None or not shutil.which("mkdocs") or not os.path.isdir(theme):
+        print("skipped: needs mkdocs, mkdocs-material and python3-yaml: ./run site installs them")
+        return 77
     program, folder = map(os.path.abspath, arguments)
     source, html = os.path.join(folder, "source"), os.path.join(folder, "html")
     shutil.rmtree(source, ignore_errors=True)
