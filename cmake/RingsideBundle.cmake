@@ -22,7 +22,7 @@ if(TARGET ringside_gui)
   ringside_look_in_bundle(ringside_gui ${CMAKE_INSTALL_BINDIR})
 endif()
 
-set(differing "/lib(fmt|yaml-cpp|flatbuffers|hwy|simgrid|ns3-[a-z-]+|boost_[a-z_]+|gsl|gslcblas)\\.so")
+set(differing "/lib(fmt|yaml-cpp|flatbuffers|hwy|simgrid|boost_[a-z_]+)\\.so")
 install(RUNTIME_DEPENDENCY_SET ringside_needs
         POST_INCLUDE_REGEXES ${differing} POST_EXCLUDE_REGEXES ".*"
         LIBRARY DESTINATION ${bundle})

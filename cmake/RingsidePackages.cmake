@@ -56,4 +56,8 @@ foreach(package IN LISTS CPACK_COMPONENTS_ALL)
   install(FILES ${papers}/copyright ${papers}/changelog.gz ${papers}/changelog.Debian.gz
           DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package} COMPONENT ${package})
 endforeach()
+
+# The library is found as soon as it is installed.
+file(WRITE ${papers}/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_RINGSIDE_PACKAGE_CONTROL_EXTRA ${papers}/triggers)
 include(CPack)

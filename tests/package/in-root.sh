@@ -27,7 +27,7 @@ apt-get -qy --no-install-recommends install man-db bash-completion >>apt.log 2>&
 mkdir archive
 tar -xzf ringside-*-linux-*.tar.gz -C archive --strip-components=1
 expect 0 'ringside 0.' bash -c 'archive/bin/ringside --version | sed "s/^/ringside /"'
-expect 0 'algbw' archive/bin/ringside sim all_reduce --bytes 64M --on dgx-h100 --nodes 2
+expect 0 'algbw' archive/bin/ringside sim all_reduce --bytes 64M --on dgx-h100 --nodes 2 --fidelity chunk
 if ldd archive/bin/ringside archive/libexec/ringside/ringside-simgrid | grep 'not found'; then fail 'archive: libraries'; fi
 
 list_files >before
