@@ -27,6 +27,7 @@ cmake -S source -B build -G Ninja -DCMAKE_BUILD_TYPE= -Denable_ns3=OFF -Denable_
 cmake --build build --target simgrid --parallel "${CMAKE_BUILD_PARALLEL_LEVEL:-2}"
 mkdir -p lib
 cp -P build/lib/libsimgrid.so* lib/
+strip --strip-unneeded lib/libsimgrid.so.*
 libraries=(lib/libsimgrid.so.*)
 cat >simgrid.pc <<TEXT
 Name: simgrid
