@@ -45,7 +45,7 @@ expect 0 'diverged_control_flow' ringside hang --about diverged_control_flow
 expect 1 '"schema": "ringside.hang/1"' ringside hang dumps --json
 expect 1 'diverged_control_flow' ringside hang dumps --html page.html
 expect 0 'hang.yaml' ringside reproduce dumps -o hang.yaml
-expect 1 '' ringside run hang.yaml --on real -o real-dumps
+expect 0 'as the scenario expects' ringside run hang.yaml --on real -o real-dumps
 expect 3 '' ringside bench all_reduce -n 8 -e 1M --fault skip:rank=3,call=40 --op-timeout 2s --dumps bench-dumps
 expect 1 'missing_rank: rank 3' ringside hang bench-dumps
 expect 0 'A job hangs' ringside help docs/tutorials/hang.md
