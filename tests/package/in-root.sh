@@ -53,7 +53,7 @@ expect 0 'A job hangs' ringside help docs/tutorials/hang.md
 # Manual, completion, window, library.
 expect 0 'ringside hang' man ringside-hang
 grep -q . <(man -w ringside ringside-gui ringside-trace)
-complete=$(printf 'ringside aud\t --col\tnev\t /none\nexit\n' | script -qec 'bash -i' /dev/null 2>/dev/null || true)
+complete=$(printf '. /usr/share/bash-completion/bash_completion\nringside aud\t --col\tnev\t /none\nexit\n' | script -qec 'bash -i' /dev/null 2>/dev/null || true)
 grep -q 'ringside audit --color never' <<<"$complete" || fail "completion: $complete"
 echo 'fine: completion in bash -i'
 expect 0 '' ringside gui --lesson ring --screenshot ring.png
