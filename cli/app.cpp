@@ -12,7 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/fd.h"
 #include "base/report_error.h"
+#include "base/shipped_file.h"
 #include "base/write_file.h"
 #include "cli/options.h"
 #include "cli/verb.h"
@@ -38,26 +40,49 @@ std::string examples_text(const Verb& verb) {
   return fmt::format("{}\n\nexamples:\n  {}", verb.summary, fmt::join(verb.examples, "\n  "));
 }
 
+/// The program's options and those of every verb.
+struct Program {
+  Options options{"ringside",
+                  "Diagnostics, simulation and testing for the GPU communication stack"};
+  std::vector<std::pair<const Options*, std::function<VerbResult()>>> runs = {};
+
+  Program() {
+    options.add_version(RINGSIDE_VERSION);
+    for (const Verb& verb : all_verbs()) {
+      Options& own = *options.add_subcommand(verb.name, verb.summary);
+      // The long text only for the verb's own help: the list of verbs shows the summary.
+      own.describe(examples_text(verb));
+      for (const auto& [option, now] : verb.moved) own.add_moved(option, now);
+      runs.emplace_back(&own, verb.declare(own));
+    }
+  }
+};
+
+/// Prints a page of docs/, which errors and findings name.
+Result<int> print_page(const std::string& page) {
+  const std::optional<std::string> path = shipped_file(page);
+  if (!path) {
+    return Error{ErrorCode::NotFound, fmt::format("{}: no such page", page),
+                 "the list of pages: ringside help docs/README.md"};
+  }
+  RINGSIDE_TRY(const std::string text, read_file(*path));
+  fmt::print("{}", text);
+  return kFine;
+}
+
 /// Runs the verb that the words name.
 Result<int> run_verb(std::vector<std::string> words) {
-  Options program("ringside",
-                  "Diagnostics, simulation and testing for the GPU communication stack");
-  program.add_version(RINGSIDE_VERSION);
-  std::vector<std::pair<const Options*, std::function<VerbResult()>>> runs;
-  for (const Verb& verb : all_verbs()) {
-    Options& options = *program.add_subcommand(verb.name, verb.summary);
-    // The long text only for the verb's own help: the list of verbs shows the summary.
-    options.describe(examples_text(verb));
-    for (const auto& [option, now] : verb.moved) options.add_moved(option, now);
-    runs.emplace_back(&options, verb.declare(options));
-  }
+  if (words.size() == 2 && words[0] == "help" && words[1].ends_with(".md"))
+    return print_page(words[1]);
+  Program whole;
+  Options& program = whole.options;
   if (words.empty()) {
     fmt::print(stderr, "{}", program.help());
     return kBadUsage;
   }
   RINGSIDE_TRY(const std::optional<int> done, program.parse(std::move(words)));
   if (done) return *done;
-  for (const auto& [options, run] : runs) {
+  for (const auto& [options, run] : whole.runs) {
     if (options->parsed()) return run();
   }
   return kBadUsage;
@@ -75,6 +100,8 @@ void end_without_memory() {
 }
 
 }  // namespace
+
+CommandText command_line_text() { return Program().options.text(); }
 
 int run_words(std::vector<std::string> words) {
   std::set_new_handler(end_without_memory);

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -19,11 +21,16 @@ struct Act {
   std::string title;
   std::vector<std::string> words;
   bool writes = false;  ///< whether it writes a file
+  /// The folder that it makes; an earlier demo may have made it.
+  std::string makes = {};
+  int expected = kFine;  ///< exit status
 };
 
 std::vector<Act> acts(const std::string& folder) {
   const std::string real = folder + "/demo-real.rtrace";
   const std::string simulated = folder + "/demo-sim.rtrace";
+  const std::string hung = folder + "/demo-hang";
+  const std::string logs = folder + "/demo-logs";
   return {
       {"A real all-reduce: 4 processes on this machine, through shared memory, every element "
        "checked",
@@ -37,6 +44,21 @@ std::vector<Act> acts(const std::string& folder) {
        true},
       {"What the ranks of the real run did", {"trace", "info", real}},
       {"The simulated run for a trace viewer", {"trace", "export", "--perfetto", simulated}, true},
+      {"A training job that hangs: 8 simulated ranks, of which one skips a call, leave dumps and "
+       "logs",
+       {"run", "scenarios/hangs/skipped-collective.yaml", "-o", hung},
+       false,
+       hung},
+      {"Which rank caused it, and why", {"hang", hung}, false, {}, kFinding},
+      {"A slow job: its debug logs, made up, of 2 hosts whose GPUDirect RDMA does not work",
+       {"generate", "logs", "--on", "dgx-h100", "--nodes", "2", "--break", "gdr", "-o", logs},
+       false,
+       logs},
+      {"What is wrong in these logs, what it costs, and the fix",
+       {"audit", logs},
+       false,
+       {},
+       kFinding},
   };
 }
 
@@ -64,14 +86,22 @@ VerbResult run(const Arguments& arguments) {
   for (const Act& act : acts(folder)) {
     fmt::print("\n{}. {}\n   $ ringside {}\n\n", ++number, act.title, fmt::join(act.words, " "));
     std::fflush(stdout);
+    if (std::error_code ignored;
+        !act.makes.empty() && std::filesystem::exists(act.makes, ignored)) {
+      fmt::print("{} is there already.\n", act.makes);
+      continue;
+    }
     std::vector<std::string> words = act.words;
     if (arguments.is_forced && act.writes) words.emplace_back("--force");
     const int status = run_words(std::move(words));
     std::fflush(stdout);
-    if (status != kFine) return status;
+    if (status != act.expected) return status;
   }
   fmt::print(
-      "\nBoth runs walked the same texts, those of engine/collectives. Next:\n"
+      "\nThe real run and the simulated one walked the same texts, those of engine/collectives. "
+      "Next:\n"
+      "  ringside hang {0}/demo-hang --html hang.html       the verdict as a page; ringside hang "
+      "your-dumps/\n"
       "  ringside bench all_gather -n 2 --transport tcp     another collective, another transport\n"
       "  ringside trace export --perfetto {0}/demo-real.rtrace\n"
       "                                                     then open the .json in "
@@ -89,7 +119,7 @@ VerbResult run(const Arguments& arguments) {
 Verb demo_verb() {
   return {
       "demo",
-      "Show in half a minute what there is: a real run, a simulated one, their traces",
+      "Show in a minute what there is: real and simulated runs, why a job hung, what its logs say",
       {"ringside demo", "ringside demo --dir /tmp"},
       [](Options& app) {
         auto arguments = std::make_shared<Arguments>();

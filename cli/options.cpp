@@ -159,6 +159,12 @@ void Options::add_moved(std::string option, std::string now) {
 void Options::pass_all_words(std::vector<std::string>& words) { all_words_ = &words; }
 std::string Options::help() const { return app_->help(); }
 
+CommandText Options::text() const {
+  CommandText text = command_text(*app_);
+  for (const auto& [name, options] : below_) text.below.push_back(options->text());
+  return text;
+}
+
 // ---- parsing -----------------------------------------------------------------------------------
 
 Result<std::optional<int>> Options::parse(std::vector<std::string> words) {

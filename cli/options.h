@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/command_text.h"
 #include "base/output_file.h"
 #include "base/result.h"
 
@@ -95,6 +96,8 @@ class Options {
   /// Returns true if --force was given.
   [[nodiscard]] bool is_forced() const { return is_forced_; }
   [[nodiscard]] std::string help() const;
+  /// Returns the options, and those of all subcommands, for manual pages and completions.
+  [[nodiscard]] CommandText text() const;
 
  private:
   struct Output {

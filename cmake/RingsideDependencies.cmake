@@ -91,6 +91,10 @@ endif()
 
 if(RINGSIDE_PMIX)
   pkg_check_modules(PMIX QUIET IMPORTED_TARGET pmix)
+  if(PMIX_FOUND AND RINGSIDE_BUNDLE)
+    # Debian's has it look in PMIx's own folder, by RUNPATH; libpmix.so is in the folder of all libraries, too.
+    set_property(TARGET PkgConfig::PMIX PROPERTY INTERFACE_LINK_OPTIONS "")
+  endif()
 else()
   set(PMIX_FOUND FALSE)
 endif()

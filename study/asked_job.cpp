@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 
+#include "base/shipped_file.h"
 #include "base/suggest.h"
 #include "engine/topology/merge_nets.h"
 #include "engine/topology/sources/description_file.h"
@@ -94,7 +95,8 @@ struct AskedCluster {
   std::string path, node;
 };
 std::optional<AskedCluster> find_cluster(const std::string& on) {
-  if (is_cluster_file(on)) return AskedCluster{on, {}};
+  const std::string place = shipped_file(on).value_or(on);
+  if (is_cluster_file(place)) return AskedCluster{place, {}};
   for (std::size_t at = on.find('@'); at != std::string::npos; at = on.find('@', at + 1)) {
     if (is_cluster_file(on.substr(at + 1)))
       return AskedCluster{on.substr(at + 1), on.substr(0, at)};

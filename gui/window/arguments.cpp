@@ -99,20 +99,17 @@ Status check(const Spoken& words, Arguments& arguments) {
   return check_output(film, inputs, words.is_forced);
 }
 
-}  // namespace
+constexpr const char* kDescription =
+    "Watch collectives run, channel by channel: real or simulated.\n\nexamples:\n"
+    "  ringside gui run.rtrace\n  ringside gui --lesson ring\n"
+    "  ringside gui --sim all_reduce --bytes 16M --on dgx-h100 --nodes 2 --screenshot two.png "
+    "--view topology --at 50%";
 
-ParsedArguments parse_arguments(int argc, char** argv) {
-  ParsedArguments parsed;
-  Arguments& arguments = parsed.arguments;
-  Spoken words;
+/// Adds all options.
+/// returns  the option --bytes
+CLI::Option* declare(CLI::App& app, Arguments& arguments, Spoken& words) {
   words.question.job.on = "dgx-h100";
   words.question.calls.sizes = "16M";
-  CLI::App app{
-      "Watch collectives run, channel by channel: real or simulated.\n\nexamples:\n"
-      "  ringside gui run.rtrace\n  ringside gui --lesson ring\n"
-      "  ringside gui --sim all_reduce --bytes 16M --on dgx-h100 --nodes 2 --screenshot two.png "
-      "--view topology --at 50%",
-      "ringside gui"};
   app.set_version_flag("--version", RINGSIDE_VERSION);
   app.add_option("what", arguments.paths,
                  "traces of one job, a scenario, or Flight Recorder dumps and logs");
@@ -158,6 +155,25 @@ ParsedArguments parse_arguments(int argc, char** argv) {
       ->check(CLI::Range(0.5, 4.0))
       ->capture_default_str();
   app.add_flag("--light", arguments.is_light, "dark letters on light");
+  return bytes;
+}
+
+}  // namespace
+
+CommandText arguments_text() {
+  Arguments arguments;
+  Spoken words;
+  CLI::App app{kDescription, "ringside gui"};
+  declare(app, arguments, words);
+  return command_text(app);
+}
+
+ParsedArguments parse_arguments(int argc, char** argv) {
+  ParsedArguments parsed;
+  Arguments& arguments = parsed.arguments;
+  Spoken words;
+  CLI::App app{kDescription, "ringside gui"};
+  const CLI::Option* const bytes = declare(app, arguments, words);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& end) {

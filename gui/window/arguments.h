@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/command_text.h"
 #include "base/result.h"
 #include "gui/model/session/open.h"
 
@@ -39,5 +40,8 @@ struct ParsedArguments {
 };
 
 ParsedArguments parse_arguments(int argc, char** argv);
+
+/// Returns the options, for the manual page and completions of `ringside gui`.
+CommandText arguments_text();
 
 }  // namespace ringside::gui

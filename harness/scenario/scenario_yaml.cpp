@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 
+#include "base/shipped_file.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "engine/faults/fault_text.h"
@@ -450,8 +451,8 @@ Result<Scenario> parse_scenario(const std::string& text, const std::string& wher
 Error with_shipped_files(Error error) {
   if (error.code == ErrorCode::NotFound && error.help.empty()) {
     error.help =
-        "the scenarios and sweeps that come with ringside are in scenarios/ of its source tree: "
-        "run this in the root of the clone";
+        "scenarios and sweeps that come with ringside are found from any folder by their path: "
+        "scenarios/hangs/skipped-collective.yaml";
   }
   return error;
 }
@@ -459,9 +460,10 @@ Error with_shipped_files(Error error) {
 Result<Scenario> load_scenario(const std::string& path, const ScenarioReading& reading) {
   // Files of `scenario import` contain whole traces.
   constexpr Bytes kMostScenario{std::uint64_t{64} << 20};
-  const auto text = read_description(path, kMostScenario);
+  const std::string place = shipped_file(path).value_or(path);
+  const auto text = read_description(place, kMostScenario);
   if (!text) return with_shipped_files(text.error());
-  return parse_scenario(*text, path, reading);
+  return parse_scenario(*text, place, reading);
 }
 
 }  // namespace ringside

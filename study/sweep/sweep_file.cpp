@@ -9,6 +9,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "base/shipped_file.h"
 #include "base/suggest.h"
 #include "engine/topology/sources/description_file.h"
 #include "engine/topology/sources/yaml_mapping.h"
@@ -474,9 +475,10 @@ Result<Sweep> sweep_of_scenario(const Scenario& scenario, const std::string& pat
 }
 
 Result<Sweep> load_sweep(const std::string& path) {
-  const auto text = read_description(path);
+  const std::string place = shipped_file(path).value_or(path);
+  const auto text = read_description(place);
   if (!text) return with_shipped_files(text.error());
-  return parse_sweep(*text, path);
+  return parse_sweep(*text, place);
 }
 
 }  // namespace ringside::study

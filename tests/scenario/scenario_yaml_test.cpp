@@ -265,7 +265,7 @@ TEST(ScenarioYaml, ASweepAndATextWithAColonAreHelped) {
   EXPECT_EQ(error("ringside: sweep/1\nname: x\n").help, "ringside sweep s.yaml");
   EXPECT_THAT(error("ringside: scenario/1\nname: x\nabout: slow: 4 NICs\n").help,
               HasSubstr("needs quotes"));
-  EXPECT_THAT(load_scenario("no/such.yaml").error().help, HasSubstr("root of the clone"));
+  EXPECT_THAT(load_scenario("no/such.yaml").error().help, HasSubstr("from any folder"));
 }
 
 TEST(ScenarioYaml, AWorkloadMakesItsOwnSteps) {
