@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <map>
 #include <mutex>
 #include <set>
-#include <span>
 #include <thread>
 #include <utility>
 
@@ -18,7 +16,7 @@
 #include "base/text.h"
 #include "base/write_file.h"
 #include "diag/hangdetect/readers/dump_files.h"
-#include "harness/attach/http_client.h"
+#include "harness/attach/control_plane.h"
 #include "harness/attach/job_processes.h"
 #include "harness/attach/process.h"
 #include "harness/attach/store_client.h"
@@ -26,14 +24,11 @@
 namespace ringside::attach {
 namespace {
 
-constexpr std::size_t kMostStack = std::size_t{4} << 20;
 constexpr std::size_t kMostAtOnce = 8;  ///< processes that are asked at the same time
 constexpr std::size_t kMostRanks = 16384;
 constexpr std::size_t kMostPids = 64;
-constexpr auto kForShared = std::chrono::milliseconds(2500);  ///< the same on a shared port
-constexpr auto kForOne = std::chrono::seconds(4);             ///< for what one process answers
-constexpr auto kForStack = std::chrono::seconds(30);          ///< a debugger loads symbols
-constexpr std::size_t kMostDebuggers = 4;  ///< each loads the symbols of a whole process
+constexpr auto kForStack = std::chrono::seconds(30);  ///< a debugger loads symbols
+constexpr std::size_t kMostDebuggers = 4;             ///< each loads the symbols of a whole process
 
 Nanoseconds in_ns(Seconds time) { return std::chrono::duration_cast<Nanoseconds>(time); }
 
@@ -57,26 +52,6 @@ struct StackOf {
   bool is_stopped = false;
 };
 
-/// The states that ps names by a letter.
-const char* describe_state(char letter) {
-  switch (letter) {
-    case 'R':
-      return "runs";
-    case 'S':
-      return "sleeps";
-    case 'D':
-      return "is in the kernel";
-    case 'T':
-    case 't':
-      return "stopped by a signal or a debugger";
-    case 'Z':
-    case 'X':
-      return "has ended";
-    default:
-      return "unknown";
-  }
-}
-
 /// Calls do_one(index) for each index below `count`, at most `most` of them at the same time.
 /// Threads  do_one is called by several
 template <typename DoOne>
@@ -96,24 +71,11 @@ std::string fingerprint_of(const hang::RankDump& dump) {
   return fmt::format("{},{};", dump.calls.empty() ? 0 : dump.calls.back().record + 1, pending);
 }
 
-/// Adds the time to a dump in JSON: by then the process had made no other call than those in the dump.
-std::string with_time(std::string dump, std::chrono::system_clock::time_point asked) {
-  const auto ns = std::chrono::duration_cast<Nanoseconds>(asked.time_since_epoch()).count();
-  if (dump.starts_with("{\"")) dump.insert(1, fmt::format("\"asked_at_ns\":{},", ns));
-  return dump;
-}
-
 /// The prefixes of the store in which a job keeps the keys of its debug server.
 /// source  docs/formats 7.6
 constexpr const char* kStorePrefixes[] = {"/debug_server/", "/default_pg/debug_server/",
                                           "/worker/attempt_0/debug_server/",
                                           "/worker/attempt_0/default_pg/debug_server/"};
-
-constexpr std::array<const char*, 2> kDumpHandlers = {"/handler/fr_trace_json",
-                                                      "/handler/dump_nccl_trace_json"};
-/// py-spy need not be installed where the process runs; the interpreter's own traceback is always there.
-constexpr std::array<const char*, 2> kStackHandlers = {"/handler/pyspy_dump?nonblocking=1",
-                                                       "/handler/dump_traceback"};
 
 /// A process that is asked for its dump several times.
 struct Sample {
@@ -449,7 +411,7 @@ class Gatherer {
     for (int round = 1; !samples.empty() && movement.state() == JobState::Unknown; ++round) {
       const Clock::Time asked = real_clock().now();
       for_each_at_once(samples.size(), kMostAtOnce, [&](std::size_t i) {
-        std::string body = dump_of(*samples[i].worker);
+        std::string body = ask_for_dump(*samples[i].worker->control_plane, deadline_).body;
         if (round == 1) samples[i].first = body;
         samples[i].last = std::move(body);
       });
@@ -483,19 +445,6 @@ class Gatherer {
     return {};
   }
 
-  /// Returns the dump that the process serves; empty if it serves none.
-  /// Threads  several, each for another rank
-  [[nodiscard]] std::string dump_of(const Worker& one) const {
-    for (const char* handler : kDumpHandlers) {
-      const auto asked = std::chrono::system_clock::now();
-      auto answer = get_again(*one.control_plane, handler, kMostDump);
-      if (answer && answer->status == 200 && !answer->body.empty())
-        return with_time(std::move(answer->body), asked);
-      if (is_out_of_reach(answer)) break;
-    }
-    return {};
-  }
-
   /// Dumps and stacks of all processes, some at a time.
   Status ask_workers() {
     std::vector<const Worker*> asked;
@@ -522,13 +471,17 @@ class Gatherer {
     bool has_dump = false;
     if (one.control_plane) {
       const std::string where = fmt::format("{} at {}", rank, to_string(*one.control_plane));
-      bool is_reached = false;
-      sources.push_back(fetch(one, where, "dump", kDumpHandlers, kMostDump,
-                              fmt::format("nccl_trace_rank_{}.json", one.rank), is_reached));
+      const auto keep_answer = [&](const char* what, const ControlAnswer& answer,
+                                   const std::string& name) {
+        if (!answer.body.empty()) save(name, answer.body);
+        sources.push_back({what, where, !answer.body.empty(), answer.said});
+      };
+      const ControlAnswer dump = ask_for_dump(*one.control_plane, deadline_);
+      keep_answer("dump", dump, fmt::format("nccl_trace_rank_{}.json", one.rank));
       has_dump = sources.back().has_answered;
-      if (is_reached && one.control_plane->path.empty()) {
-        sources.push_back(fetch(one, where, "stack", kStackHandlers, kMostStack,
-                                fmt::format("stack_rank_{}.txt", one.rank), is_reached));
+      if (dump.is_reached && one.control_plane->path.empty()) {
+        keep_answer("stack", ask_for_stack(*one.control_plane, deadline_),
+                    fmt::format("stack_rank_{}.txt", one.rank));
         if (sources.back().has_answered) {
           const std::scoped_lock lock(mutex_);
           ranks_with_stack_.insert(one.rank);
@@ -546,55 +499,6 @@ class Gatherer {
       }
     }
     return sources;
-  }
-
-  static bool is_out_of_reach(const Result<HttpAnswer>& answer) {
-    if (answer) return false;
-    const ErrorCode code = answer.error().code;
-    return code == ErrorCode::PeerGone || code == ErrorCode::Timeout ||
-           code == ErrorCode::Unreachable;
-  }
-
-  /// Asks one handler after the other until one has an answer.
-  /// is_reached  set to whether the process answered at all
-  Source fetch(const Worker& one, const std::string& where, const char* what,
-               std::span<const char* const> handlers, std::size_t most, const std::string& name,
-               bool& is_reached) {
-    Source source{what, where, false, {}};
-    for (const char* handler : handlers) {
-      const auto asked = std::chrono::system_clock::now();
-      const auto answer = get_again(*one.control_plane, handler, most);
-      is_reached = !is_out_of_reach(answer);
-      if (!answer) {
-        source.said = one_line(answer.error().message);
-        if (!is_reached) return source;
-        continue;
-      }
-      if (answer->status != 200 || answer->body.empty()) {
-        source.said = fmt::format("{}: HTTP status {}", handler, answer->status);
-        continue;
-      }
-      save(name, with_time(answer->body, asked));
-      source.has_answered = true;
-      source.said = fmt::format("{} bytes", answer->body.size());
-      return source;
-    }
-    return source;
-  }
-
-  /// A port that several processes share may lead to one that is stopped: a second connection leads elsewhere.
-  [[nodiscard]] Result<HttpAnswer> get_again(const Place& place, const char* handler,
-                                             std::size_t most) const {
-    constexpr int kAttempts = 3;
-    for (int attempt = 1;; ++attempt) {
-      const Patience patience =
-          Patience(deadline_).at_most(place.path.empty() ? kForOne : kForShared);
-      auto answer = http_get(place, handler, most, patience);
-      const bool may_help = !answer && answer.error().code == ErrorCode::Timeout;
-      if (!may_help || place.path.empty() || attempt == kAttempts || has_passed(deadline_)) {
-        return answer;
-      }
-    }
   }
 
   void save(const std::string& name, const std::string& bytes) {

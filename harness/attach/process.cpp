@@ -348,4 +348,23 @@ Result<std::string> dump_by_pipe(const ProcessFacts& process, int rank, Deadline
   return Error{ErrorCode::Timeout, dump_path + ": the process wrote no dump"};
 }
 
+const char* describe_state(char letter) {
+  switch (letter) {
+    case 'R':
+      return "runs";
+    case 'S':
+      return "sleeps";
+    case 'D':
+      return "is in the kernel";
+    case 'T':
+    case 't':
+      return "stopped by a signal or a debugger";
+    case 'Z':
+    case 'X':
+      return "has ended";
+    default:
+      return "unknown";
+  }
+}
+
 }  // namespace ringside::attach

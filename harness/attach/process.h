@@ -56,4 +56,7 @@ std::string python_stack_in(std::string_view gdb_text, std::int64_t pid);
 /// errors   NotFound: the process has no pipe, or no path for dumps.  Timeout: it wrote no dump.  System
 Result<std::string> dump_by_pipe(const ProcessFacts& process, int rank, Deadline deadline);
 
+/// Returns what the state that ps names by a letter means.
+const char* describe_state(char letter);
+
 }  // namespace ringside::attach

@@ -13,6 +13,7 @@
 #include "diag/hangdetect/readers/op_name.h"
 #include "diag/hangdetect/recordings/formats.h"
 #include "diag/hangdetect/recordings/lines.h"
+#include "diag/hangdetect/recordings/source_bytes.h"
 
 namespace ringside::recordings {
 namespace {
@@ -525,53 +526,6 @@ class Trace : public json::json_sax_t {
   std::map<std::string, Group> known_groups_;
   int widest_ = 0, rank_in_widest_ = -1;
   std::set<std::int64_t> ended_ids_;
-};
-
-/// The bytes of a source for the parser, which reads each once.
-class SourceBytes {
- public:
-  using iterator_category = std::input_iterator_tag;
-  using value_type = char;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const char*;
-  using reference = const char&;
-
-  struct Buffer {
-    logs::ByteSource* source = nullptr;
-    std::vector<char> bytes = std::vector<char>(1U << 18U);
-    std::size_t at = 0, size = 0;
-    bool is_at_end = false;
-    std::optional<Error> error = {};
-
-    void fill() {
-      auto read = source->read(bytes);
-      at = 0;
-      size = read ? *read : 0;
-      if (!read) error = read.error();
-      is_at_end = size == 0;
-    }
-  };
-
-  SourceBytes() = default;
-  explicit SourceBytes(Buffer* buffer) : buffer_(buffer) {
-    if (buffer_->size == 0) buffer_->fill();
-  }
-  reference operator*() const { return buffer_->bytes[buffer_->at]; }
-  SourceBytes& operator++() {
-    if (++buffer_->at == buffer_->size) buffer_->fill();
-    return *this;
-  }
-  SourceBytes operator++(int) {
-    ++*this;
-    return *this;
-  }
-  friend bool operator==(const SourceBytes& a, const SourceBytes& b) {
-    return a.is_at_end() == b.is_at_end();
-  }
-
- private:
-  [[nodiscard]] bool is_at_end() const { return buffer_ == nullptr || buffer_->is_at_end; }
-  Buffer* buffer_ = nullptr;
 };
 
 }  // namespace
