@@ -54,7 +54,7 @@ Error start_by_mpirun(int ranks) {
 
 }  // namespace
 
-Status use_peer(const BenchArguments& arguments, BenchOptions& options, JobOptions& job) {
+Status use_peer(const BenchArguments& arguments, BenchOptions& options, ringside::JobOptions& job) {
   RINGSIDE_TRY(check_peer_options(arguments));
   RINGSIDE_TRY(job.make_executor, peer_executor(arguments.backend));
   if (arguments.backend == "mpi") {

@@ -59,8 +59,10 @@ TEST(Decide, ARankThatGaveUpAfterATimeOutIsNotDead) {
       job.reason(0, "rank 0 lost rank 1 on channel 0: waited 5 s for a free slot of step 2");
     }
     LogFacts facts;
-    facts.statements.push_back(
-        {.what = LogStatement::What::EngineGone, .ranks = {0}, .speakers = {2, 3}});
+    LogStatement& gone = facts.statements.emplace_back();
+    gone.what = LogStatement::What::EngineGone;
+    gone.ranks = {0};
+    gone.speakers = {2, 3};
     EXPECT_EQ(job.verdict(facts).best.kind == Kind::DeadRank, !has_given_up);
   }
 }

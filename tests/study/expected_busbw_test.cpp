@@ -93,8 +93,11 @@ TEST(ExpectedBusbw, ACommunicatorOfOneGpuAHostGoesByTheNic) {
   ASSERT_TRUE(expect_busbw({.on = "dgx-h100"}, file, calls));
   for (const CallSummary& call : calls) {
     ASSERT_TRUE(call.expected_busbw);
-    if (call.nranks == 2) EXPECT_LT(in_gbs(*call.expected_busbw), 50);
-    if (call.nranks == 16) EXPECT_GT(in_gbs(*call.expected_busbw), 100);
+    if (call.nranks == 2) {
+      EXPECT_LT(in_gbs(*call.expected_busbw), 50);
+    } else if (call.nranks == 16) {
+      EXPECT_GT(in_gbs(*call.expected_busbw), 100);
+    }
   }
 }
 
