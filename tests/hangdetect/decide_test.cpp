@@ -50,20 +50,20 @@ TEST(Decide, ARankAloneInATransferWhileAllOthersAreAtOnePlaceWentAhead) {
 
 // Rank 0 gives up in one communicator and ends; ranks 2 and 3, in another one, see only that it is gone.
 TEST(Decide, ARankThatGaveUpAfterATimeOutIsNotDead) {
-  for (const bool has_given_up : {true, false}) {
+  for (const char* const reason :
+       {"rank 0 lost rank 1 on channel 0: waited 5 s for a free slot of step 2",
+        "a call of another rank failed", ""}) {
     SmallJob job(4);
     const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
     job.all_call(world, "nccl:all_reduce", 64, 5);
     for (const int rank : {0, 1, 2, 3}) job.call(rank, world, "nccl:all_reduce", 64);
-    if (has_given_up) {
-      job.reason(0, "rank 0 lost rank 1 on channel 0: waited 5 s for a free slot of step 2");
-    }
+    job.reason(0, reason);
     LogFacts facts;
     LogStatement& gone = facts.statements.emplace_back();
     gone.what = LogStatement::What::EngineGone;
     gone.ranks = {0};
     gone.speakers = {2, 3};
-    EXPECT_EQ(job.verdict(facts).best.kind == Kind::DeadRank, !has_given_up);
+    EXPECT_EQ(job.verdict(facts).best.kind == Kind::DeadRank, *reason == '\0');
   }
 }
 

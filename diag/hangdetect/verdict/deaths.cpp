@@ -237,12 +237,13 @@ std::vector<int> with_unwatched(const Scene& scene, const std::vector<int>& dead
   return all;
 }
 
-/// Returns whether the rank's own dump says that it gave up a call after a time-out. Its end is then a consequence, of
-/// which other communicators report no more than that it is gone.
-bool has_given_up(const Scene& scene, int rank) {
+/// Returns whether the rank's own dump says that a call had failed, its own or another rank's. It was alive then, so its
+/// end is a consequence, of which other communicators report no more than that it is gone.
+bool has_seen_a_failure(const Scene& scene, int rank) {
   if (rank < 0 || rank >= scene.job.world()) return false;
   const RankDump* const dump = scene.job.rank(rank).dump;
-  return dump != nullptr && dump->reason.find(": waited ") != std::string::npos;
+  return dump != nullptr && (dump->reason.find(": waited ") != std::string::npos ||
+                             dump->reason == "a call of another rank failed");
 }
 
 /// Adds processes that other ranks report as lost; ranks of ringside's engine watch each other.
@@ -262,7 +263,7 @@ void add_gone(const Scene& scene, Explanations& out) {
     out.back().others = ranks;
     return;
   }
-  if (std::ranges::all_of(ranks, [&](int rank) { return has_given_up(scene, rank); })) return;
+  if (std::ranges::all_of(ranks, [&](int rank) { return has_seen_a_failure(scene, rank); })) return;
   out.push_back(stated(Kind::DeadRank, Feature::DeathSeenByPeers, gone, ranks));
   out.back().add(Feature::AllReported);
 }
