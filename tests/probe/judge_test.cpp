@@ -83,6 +83,7 @@ TEST(ProbeJudge, InfiniBandWithoutIpIsForMpi) {
   EXPECT_EQ(plan_of(read_machine(made.sources)).backend, "mpi");
   made.sources.interfaces.push_back({.name = "ib0", .address = {}, .is_up = true});
   made.sources.interfaces.back().address.ip = {10, 1, 0, 7};
+  made.write("/sys/class/net/ib0/type", "32");  // ARPHRD_INFINIBAND
   made.write("/sys/class/net/ib0/flags", "0x1003");
   EXPECT_EQ(plan_of(read_machine(made.sources)).backend, "gloo");
 }
