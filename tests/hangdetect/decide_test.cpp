@@ -48,6 +48,21 @@ TEST(Decide, ARankAloneInATransferWhileAllOthersAreAtOnePlaceWentAhead) {
   EXPECT_LT(verdict.best.confidence, 0.8);
 }
 
+// Three equal reports in two seconds show no hang of a job whose steps take three.
+TEST(Decide, AWaitNoLongerThanTheJobsOwnPausesIsNoHang) {
+  using namespace std::chrono_literals;
+  for (const auto wait : {2ms, 1000ms}) {
+    SmallJob job(4);
+    const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
+    job.all_call(world, "nccl:all_reduce", 64, 5);
+    for (const int rank : {0, 1, 3}) job.call(rank, world, "nccl:all_reduce", 64);
+    job.write_dumps_after(wait);
+    LogFacts facts;
+    facts.reports.resize(3);
+    EXPECT_EQ(job.verdict(facts).best.kind, wait == 2ms ? Kind::NotAHang : Kind::MissingRank);
+  }
+}
+
 // Rank 0 gives up in one communicator and ends; ranks 2 and 3, in another one, see only that it is gone.
 TEST(Decide, ARankThatGaveUpAfterATimeOutIsNotDead) {
   for (const char* const reason :

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -33,6 +34,11 @@ class SmallJob {
   /// Sets why the rank wrote its dump.
   void reason(int rank, const std::string& text) {
     dumps_[static_cast<std::size_t>(rank)].reason = text;
+  }
+  /// Sets when all dumps were written: so long after the last call. A rank's calls are as many milliseconds apart as there
+  /// are ranks.
+  void write_dumps_after(std::chrono::nanoseconds wait) {
+    for (RankDump& dump : dumps_) dump.written_ns = now_ns_ + wait.count();
   }
   /// Drops the rank's dump.
   void lose(int rank);

@@ -62,12 +62,13 @@ class Relations {
   /// Dumps on demand are written at slightly different moments, so some ranks only seem absent or ahead. Calls that do
   /// not match each other, and direct statements, keep their weight.
   void add_young_waits() {
-    // Three reports of ncclras with equal counts show that nothing moves, however young the waits are.
+    // Three reports of ncclras with equal counts show that nothing moves, unless the job often pauses as long.
     const std::vector<RasReport>& reports = scene_.logs.reports;
-    const bool is_still = reports.size() >= 3 && !has_moved(reports);
+    const bool is_usual = reports.size() >= 3 && are_waits_usual(scene_.job, scene_.wait_state);
+    const bool is_still = reports.size() >= 3 && !is_usual && !has_moved(reports);
     const bool is_settled = is_still || scene_.logs.timeouts > 0 ||
                             has_statement(What::EngineDiffers) || has_statement(What::LeftGroup);
-    if (is_settled || !are_waits_young(scene_.job, scene_.wait_state)) return;
+    if (is_settled || !(is_usual || are_waits_young(scene_.job, scene_.wait_state))) return;
     const bool is_end_stated = has_statement(What::EngineGone) || has_statement(What::EngineCut);
     for (Explanation& one : all_) {
       const bool is_stated = sort_of(one.ground()) == Sort::Statements;

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
+#include <vector>
 
 #include "diag/hangdetect/readers/op_name.h"
 
@@ -139,6 +142,31 @@ bool are_waits_young(const Job& job, const WaitState& wait_state) {
     const std::int64_t timeout_ms = dump.timeout_ms > 0 ? dump.timeout_ms : 600'000;
     const std::int64_t long_ns = std::min<std::int64_t>(timeout_ms / 2, 30'000) * 1'000'000;
     if (dump.written_ns <= 0 || dump.written_ns - call.created_ns > long_ns) return false;
+    has_wait = true;
+  }
+  return has_wait;
+}
+
+bool are_waits_usual(const Job& job, const WaitState& wait_state) {
+  constexpr std::size_t kTimes = 2;  // one long pause is the start of the job
+  bool has_wait = false;
+  for (int r = 0; r < job.world(); ++r) {
+    const auto& block = wait_state.blocks[static_cast<std::size_t>(r)];
+    if (!block) continue;
+    if (job.rank(r).notes.has_failed || job.rank(r).notes.has_lost_peer) return false;
+    const RankDump& dump = *job.rank(r).dump;
+    std::vector<std::int64_t> begun;
+    for (const Call& call : dump.calls) {
+      if (call.created_ns > 0) begun.push_back(call.created_ns);
+    }
+    if (begun.size() <= kTimes) return false;
+    std::ranges::sort(begun);
+    std::adjacent_difference(begun.begin(), begun.end(), begun.begin());
+    begun.erase(begun.begin());  // the first is no difference
+    std::ranges::nth_element(begun, begun.begin() + (kTimes - 1), std::ranges::greater());
+    const std::int64_t usual_ns = begun[kTimes - 1];
+    const std::int64_t wait_ns = dump.written_ns - dump.calls[block->call].created_ns;
+    if (wait_ns > usual_ns + usual_ns / 2) return false;  // steps differ by less than half
     has_wait = true;
   }
   return has_wait;

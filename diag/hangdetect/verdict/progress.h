@@ -25,6 +25,10 @@ Progress progress_of(const Job& job);
 /// The wait is computed from the file's time, which is later for a copy. Therefore false means unknown.
 bool are_waits_young(const Job& job, const WaitState& wait_state);
 
+/// Returns whether each rank that waits has waited no longer than one and a half times a pause between its calls that its
+/// own dump shows twice: a job with such pauses moves, though several reports in a row are equal.
+bool are_waits_usual(const Job& job, const WaitState& wait_state);
+
 /// Returns the ranks, ascending, whose GPU is stuck while their host continues: a call is pending on this rank although
 /// the other members, which cannot complete it alone, have completed it.
 ///
