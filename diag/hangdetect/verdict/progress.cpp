@@ -129,7 +129,11 @@ Progress progress_of(const Job& job) {
   return progress;
 }
 
-bool are_waits_young(const Job& job, const WaitState& wait_state) {
+namespace {
+
+/// Returns whether some rank waits, and `is_short(rank, dump, call)` holds for each rank that does.
+template <typename IsShort>
+bool are_waits(const Job& job, const WaitState& wait_state, const IsShort& is_short) {
   bool has_wait = false;
   for (int r = 0; r < job.world(); ++r) {
     const auto& block = wait_state.blocks[static_cast<std::size_t>(r)];
@@ -137,39 +141,38 @@ bool are_waits_young(const Job& job, const WaitState& wait_state) {
     // A rank whose call failed writes its dump at once: then short waits are no evidence.
     if (job.rank(r).notes.has_failed || job.rank(r).notes.has_lost_peer) return false;
     const RankDump& dump = *job.rank(r).dump;
-    const Call& call = dump.calls[block->call];
-    if (job.rank(r).is_from_log || !is_like_nccl(job.signature(call).backend)) return false;
-    const std::int64_t timeout_ms = dump.timeout_ms > 0 ? dump.timeout_ms : 600'000;
-    const std::int64_t long_ns = std::min<std::int64_t>(timeout_ms / 2, 30'000) * 1'000'000;
-    if (dump.written_ns <= 0 || dump.written_ns - call.created_ns > long_ns) return false;
+    if (!is_short(r, dump, dump.calls[block->call])) return false;
     has_wait = true;
   }
   return has_wait;
 }
 
+}  // namespace
+
+bool are_waits_young(const Job& job, const WaitState& wait_state) {
+  return are_waits(job, wait_state, [&](int r, const RankDump& dump, const Call& call) {
+    if (job.rank(r).is_from_log || !is_like_nccl(job.signature(call).backend)) return false;
+    const std::int64_t timeout_ms = dump.timeout_ms > 0 ? dump.timeout_ms : 600'000;
+    const std::int64_t long_ns = std::min<std::int64_t>(timeout_ms / 2, 30'000) * 1'000'000;
+    return dump.written_ns > 0 && dump.written_ns - call.created_ns <= long_ns;
+  });
+}
+
 bool are_waits_usual(const Job& job, const WaitState& wait_state) {
   constexpr std::size_t kTimes = 2;  // one long pause is the start of the job
-  bool has_wait = false;
-  for (int r = 0; r < job.world(); ++r) {
-    const auto& block = wait_state.blocks[static_cast<std::size_t>(r)];
-    if (!block) continue;
-    if (job.rank(r).notes.has_failed || job.rank(r).notes.has_lost_peer) return false;
-    const RankDump& dump = *job.rank(r).dump;
-    std::vector<std::int64_t> begun;
-    for (const Call& call : dump.calls) {
-      if (call.created_ns > 0) begun.push_back(call.created_ns);
+  return are_waits(job, wait_state, [](int /*r*/, const RankDump& dump, const Call& call) {
+    std::vector<std::int64_t> pauses;  // at first the times at which calls began
+    for (const Call& one : dump.calls) {
+      if (one.created_ns > 0) pauses.push_back(one.created_ns);
     }
-    if (begun.size() <= kTimes) return false;
-    std::ranges::sort(begun);
-    std::adjacent_difference(begun.begin(), begun.end(), begun.begin());
-    begun.erase(begun.begin());  // the first is no difference
-    std::ranges::nth_element(begun, begun.begin() + (kTimes - 1), std::ranges::greater());
-    const std::int64_t usual_ns = begun[kTimes - 1];
-    const std::int64_t wait_ns = dump.written_ns - dump.calls[block->call].created_ns;
-    if (wait_ns > usual_ns + usual_ns / 2) return false;  // steps differ by less than half
-    has_wait = true;
-  }
-  return has_wait;
+    if (pauses.size() <= kTimes) return false;
+    std::ranges::sort(pauses);
+    std::adjacent_difference(pauses.begin(), pauses.end(), pauses.begin());
+    pauses.erase(pauses.begin());  // the first is no difference
+    std::ranges::nth_element(pauses, pauses.begin() + (kTimes - 1), std::ranges::greater());
+    const std::int64_t usual_ns = pauses[kTimes - 1];
+    return dump.written_ns - call.created_ns <= usual_ns + usual_ns / 2;  // steps differ by less
+  });
 }
 
 std::vector<int> stuck_devices(const Job& job, const WaitState& wait_state) {
