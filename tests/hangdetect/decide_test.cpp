@@ -63,6 +63,16 @@ TEST(Decide, AWaitNoLongerThanTheJobsOwnPausesIsNoHang) {
   }
 }
 
+TEST(Decide, AWaitOfUnknownLengthIsNotUsual) {
+  SmallJob job(4);  // dumps without the time at which they were written
+  const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
+  job.all_call(world, "nccl:all_reduce", 64, 5);
+  for (const int rank : {0, 1, 3}) job.call(rank, world, "nccl:all_reduce", 64);
+  LogFacts facts;
+  facts.reports.resize(3);
+  EXPECT_EQ(job.verdict(facts).best.kind, Kind::MissingRank);
+}
+
 // Rank 0 gives up in one communicator and ends; ranks 2 and 3, in another one, see only that it is gone.
 TEST(Decide, ARankThatGaveUpAfterATimeOutIsNotDead) {
   for (const char* const reason :

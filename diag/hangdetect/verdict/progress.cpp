@@ -141,6 +141,7 @@ bool are_waits(const Job& job, const WaitState& wait_state, const IsShort& is_sh
     // A rank whose call failed writes its dump at once: then short waits are no evidence.
     if (job.rank(r).notes.has_failed || job.rank(r).notes.has_lost_peer) return false;
     const RankDump& dump = *job.rank(r).dump;
+    if (dump.written_ns <= 0) return false;
     if (!is_short(r, dump, dump.calls[block->call])) return false;
     has_wait = true;
   }
@@ -154,7 +155,7 @@ bool are_waits_young(const Job& job, const WaitState& wait_state) {
     if (job.rank(r).is_from_log || !is_like_nccl(job.signature(call).backend)) return false;
     const std::int64_t timeout_ms = dump.timeout_ms > 0 ? dump.timeout_ms : 600'000;
     const std::int64_t long_ns = std::min<std::int64_t>(timeout_ms / 2, 30'000) * 1'000'000;
-    return dump.written_ns > 0 && dump.written_ns - call.created_ns <= long_ns;
+    return dump.written_ns - call.created_ns <= long_ns;
   });
 }
 
