@@ -36,7 +36,7 @@ void MessageLane::push(Message message) {
 void MessageLane::abort() {
   const std::lock_guard<std::mutex> lock(mutex_);
   is_over_ = true;
-  if (pair_ && !queue_.empty()) pair_->abort({ErrorCode::Aborted, "the process group was aborted"});
+  if (pair_ && is_carrying_) pair_->abort({ErrorCode::Aborted, "the process group was aborted"});
   pushed_.notify_all();
 }
 
@@ -91,16 +91,22 @@ void MessageLane::serve() {
   for (;;) {
     pushed_.wait(lock, [this] { return is_over_ || !queue_.empty(); });
     if (queue_.empty()) return;
-    Message& message = queue_.front();
+    Message message = std::move(queue_.front());
+    queue_.pop_front();
+    is_carrying_ = true;
     lock.unlock();
     Status done = carry_out(message);
+    lock.lock();
+    // Before the caller learns that it is done: a caller that then leaves the group must not abort what the other end
+    // has yet to take.
+    is_carrying_ = false;
+    lock.unlock();
     if (!done) done = in_words(done.error(), words());
     message.record.end(static_cast<bool>(done));
     // What breaks a message breaks the group, as with NCCL: its other ranks write their dumps.
     if (!done && !is_over_) group_.communicator->abort(done.error());
     message.work->done(done);
     lock.lock();
-    queue_.pop_front();
   }
 }
 

@@ -64,6 +64,7 @@ class MessageLane {
   std::mutex mutex_;  ///< guards what follows
   std::condition_variable pushed_;
   std::deque<Message> queue_;
+  bool is_carrying_ = false;  ///< a message is under way on the pair
   std::optional<Communicator> pair_;
   std::thread thread_;
 };
