@@ -10,7 +10,7 @@ namespace {
 
 // The forms of a frame that tools print come first, then the forms that people and scripts write in one line.
 
-/// A longer line is no stack, and would be searched for every separator.
+/// A longer line is no stack, and would be searched for every separator. Twenty frames with long paths fit.
 constexpr std::size_t kLongestLine = 2048;
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
@@ -52,7 +52,8 @@ bool py_spy_frame(std::string_view text, FrameLine& frame) {
 bool python_frame(std::string_view text, FrameLine& frame) {
   constexpr std::string_view kFile = "File \"";
   constexpr std::string_view kLine = "\", line ";
-  if (text.starts_with("(Python) ")) text.remove_prefix(9);  // pystack
+  constexpr std::string_view kPystack = "(Python) ";
+  if (text.starts_with(kPystack)) text.remove_prefix(kPystack.size());
   if (!text.starts_with(kFile)) return false;
   const std::size_t end = text.find(kLine);
   if (end == std::string_view::npos) return false;
@@ -73,10 +74,9 @@ bool gdb_frame(std::string_view text, FrameLine& frame) {
   if (text.size() < 4 || text[0] != '#' || !is_digit(text[1])) return false;
   std::string_view rest = text.substr(1);
   const std::size_t digits = rest.find_first_not_of("0123456789");
-  if (digits == std::string_view::npos || digits > 4 || rest[digits] != ' ') return false;
-  rest.remove_prefix(rest.find_first_not_of(' ', digits) == std::string_view::npos
-                         ? rest.size()
-                         : rest.find_first_not_of(' ', digits));
+  constexpr std::size_t kMostDigits = 4;  // deeper stacks are not real
+  if (digits == std::string_view::npos || digits > kMostDigits || rest[digits] != ' ') return false;
+  rest = trimmed_left(rest.substr(digits));
   if (rest.starts_with("0x")) {
     const std::size_t in = rest.find(" in ");
     if (in == std::string_view::npos) return false;
@@ -134,22 +134,27 @@ bool begins_with_rank(std::string_view text) {
   return text.starts_with("rank") || text.starts_with("Rank") || text.starts_with("[rank");
 }
 
-/// Returns where the first frame of a line begins, after the name that precedes it.
-/// returns  npos: the part does not end with a frame
-std::size_t frame_at(std::string_view part) {
+/// Returns where a frame in full, at the end of the part, begins; npos: there is none.
+std::size_t full_frame_at(std::string_view part) {
   FrameLine frame;
-  std::size_t at = std::string_view::npos;
   if (const std::size_t open = part.rfind(" ("); open != std::string_view::npos && open > 0) {
-    at = part.rfind(' ', open - 1) + 1;  // npos + 1 is the line's beginning
-    if (!py_spy_frame(part.substr(at), frame)) at = std::string_view::npos;
+    const std::size_t at = part.rfind(' ', open - 1) + 1;  // npos + 1 is the line's beginning
+    if (py_spy_frame(part.substr(at), frame)) return at;
   }
-  for (std::size_t word = 0; at == std::string_view::npos && word < part.size();) {
+  for (std::size_t word = 0; word < part.size();) {
     frame = {};
-    if (place_first(part.substr(word), frame)) at = word;
+    if (place_first(part.substr(word), frame)) return word;
     const std::size_t blank = part.find(' ', word);
     if (blank == std::string_view::npos) break;
     word = blank + 1;
   }
+  return std::string_view::npos;
+}
+
+/// Returns where the first frame of a line begins, after the name that precedes it.
+/// returns  npos: the part does not end with a frame
+std::size_t frame_at(std::string_view part) {
+  const std::size_t at = full_frame_at(part);
   if (at == std::string_view::npos) {
     // `rank 0: all_reduce <- step (train.py:88)`: the innermost has no file.
     const std::size_t behind = part.rfind(": ");
@@ -176,8 +181,9 @@ bool is_label(std::string_view text) {
           (end == ',' && text.starts_with("rank")));
 }
 
-/// The separators of the frames in a line. ` > ` and ` / ` are used for both orders of frames.
-constexpr auto kArrows = std::to_array<std::string_view>(
+/// The separators of the frames in a line, in the order in which they are tried. ` > ` and ` / ` are used for both orders
+/// of frames.
+constexpr auto kSeparators = std::to_array<std::string_view>(
     {" <- ", " \u2190 ", " < ", " -> ", " \u2192 ", " > ", " => ", " / ", " | ", "; ", ", "});
 
 /// Returns whether programs usually start in this function, which shows the order of the frames.
@@ -208,45 +214,50 @@ std::optional<LineStack> stack_without_arrows(std::string_view text) {
   return stack;
 }
 
+/// Returns whether a separator is an arrow, and not a sign that has many other uses in sentences.
+bool is_arrow(std::string_view separator) {
+  // The second byte of a Unicode arrow is not ASCII.
+  return separator.find_first_not_of(" <->=") == std::string_view::npos ||
+         static_cast<unsigned char>(separator[1]) > 127;
+}
+
+/// Reads a stack whose frames have this separator between them.
+/// returns  nothing if the line has anything else than frames and names of functions between the separators, or too
+///          few frames in full, as a sentence with the same separator has
+std::optional<LineStack> stack_with(std::string_view separator, std::string_view text) {
+  LineStack stack;
+  std::size_t full_frames = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(separator), text.size());
+    std::string_view part = trimmed(text.substr(0, end));
+    text.remove_prefix(std::min(end + separator.size(), text.size()));
+    if (stack.frames.empty()) {
+      const std::size_t at = frame_at(part);
+      if (at == std::string_view::npos || !is_label(part.substr(0, at))) return std::nullopt;
+      stack.label = trimmed(part.substr(0, at));
+      part.remove_prefix(at);
+    }
+    FrameLine frame;
+    const bool is_full = frame_in_line(part, frame);
+    // In `main (train.py:133)   <- it hangs here` the text after the arrow is a comment.
+    if (!is_full && !is_function(part)) return std::nullopt;
+    full_frames += is_full ? 1U : 0U;
+    stack.frames.push_back(frame);
+  }
+  const std::size_t least_full = is_arrow(separator) ? 1 : 2;
+  if (stack.frames.size() < 2 || full_frames < least_full) return std::nullopt;
+  if (is_outermost(stack.frames.front()) && !is_outermost(stack.frames.back()))
+    std::reverse(stack.frames.begin(), stack.frames.end());
+  return stack;
+}
+
 }  // namespace
 
 std::optional<LineStack> parse_stack_in_line(std::string_view text) {
   if (text.size() > kLongestLine || !contains(text, '.')) return std::nullopt;
-  // Tries the separators in order. A separator fits if it separates frames and function names only, and enough of them
-  // are frames in full. A sentence with the same separator has other words.
-  LineStack stack;
-  for (const std::string_view arrow : kArrows) {
-    if (!contains(text, arrow)) continue;
-    std::string_view rest = text;
-    std::size_t full_frames = 0;
-    bool are_frames = true;
-    stack = {};
-    while (!rest.empty() && are_frames) {
-      const std::size_t end = std::min(rest.find(arrow), rest.size());
-      std::string_view part = trimmed(rest.substr(0, end));
-      rest.remove_prefix(std::min(end + arrow.size(), rest.size()));
-      if (stack.frames.empty()) {
-        const std::size_t at = frame_at(part);
-        are_frames = at != std::string_view::npos && is_label(part.substr(0, at));
-        if (!are_frames) break;
-        stack.label = trimmed(part.substr(0, at));
-        part.remove_prefix(at);
-      }
-      FrameLine frame;
-      const bool is_full = frame_in_line(part, frame);
-      full_frames += is_full ? 1U : 0U;
-      // In `main (train.py:133)   <- it hangs here` the text after the arrow is a comment.
-      are_frames = is_full || is_function(part);
-      stack.frames.push_back(frame);
-    }
-    // An arrow needs one frame in full; a slash, a bar, a semicolon and a comma need two, because they have many other
-    // uses. The second byte of a Unicode arrow is not ASCII.
-    const bool is_arrow = arrow.find_first_not_of(" <->=") == std::string_view::npos ||
-                          static_cast<unsigned char>(arrow[1]) > 127;
-    if (!are_frames || stack.frames.size() < 2 || full_frames < (is_arrow ? 1U : 2U)) continue;
-    if (is_outermost(stack.frames.front()) && !is_outermost(stack.frames.back()))
-      std::reverse(stack.frames.begin(), stack.frames.end());
-    return stack;
+  for (const std::string_view separator : kSeparators) {
+    if (!contains(text, separator)) continue;
+    if (auto stack = stack_with(separator, text)) return stack;
   }
   return stack_without_arrows(text);
 }

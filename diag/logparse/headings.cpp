@@ -10,8 +10,9 @@
 namespace ringside::logs {
 namespace {
 
-constexpr std::size_t kLongestHeading = 80;
-constexpr std::size_t kLongestPath = 240;
+/// The longest heading in characters, and the longest with a path, as `tail` and `<summary>` have. A longer line is a
+/// sentence or a log line.
+constexpr std::size_t kLongestHeading = 80, kLongestPath = 240;
 
 /// Reads a number of at most six digits.  returns  -1: the text is not such a number
 std::int32_t small_number(std::string_view text) {
@@ -25,7 +26,7 @@ std::int32_t small_number(std::string_view text) {
   return number;
 }
 
-/// Words that do not help to identify the process.
+/// Returns whether the word does not help to identify the process.
 bool is_filler(std::string_view word) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"log",        "logs",      "output", "out",     "stdout", "stderr", "stack",   "stacks",
@@ -130,7 +131,12 @@ std::string_view without_marks(std::string_view text, std::string_view marks) {
   return trimmed(text.substr(first, text.find_last_not_of(marks) - first + 1));
 }
 
-/// Returns whether the text begins with at least two equal signs, as rules across a page do.
+std::string_view without_colon(std::string_view text) {
+  if (text.ends_with(':')) text.remove_suffix(1);
+  return text;
+}
+
+/// Returns whether the text begins with two or more of one sign, as rules across a page do.
 bool begins_with_rule(std::string_view text) {
   return text.size() > 2 && text[0] == text[1] &&
          std::string_view("-=*~_+").find(text[0]) != std::string_view::npos;
@@ -142,8 +148,33 @@ bool is_name_of_host(std::string_view word) {
       std::to_array<std::string_view>({"node", "host", "worker", "pod", "trainer", "server", "gpu-",
                                        "dgx", "machine", "head-", "master-"});
   const std::string small = lower_case(word);
-  return !word.empty() && word.size() < 64 && std::all_of(word.begin(), word.end(), is_host) &&
-         !host_in_word(small).empty() && starts_with_any(small, kWords);
+  constexpr std::size_t kLongestName = 63;  // source  RFC 1035 2.3.4: a label of a host's name
+  return !word.empty() && word.size() <= kLongestName &&
+         std::all_of(word.begin(), word.end(), is_host) && !host_in_word(small).empty() &&
+         starts_with_any(small, kWords);
+}
+
+/// Reads a heading without marks around it: `Output on node-2:`, `[worker rank 3]`, `rank 3`.
+std::optional<Heading> heading_without_marks(std::string_view text) {
+  const bool may_name =
+      text.ends_with(':') || text.find("ank") != text.npos || text.find("ANK") != text.npos;
+  // `"rank": 0,` belongs to a report.
+  const bool is_plain = std::all_of(text.begin(), text.end(), [](char c) {
+    return is_host(c) || contains(std::string_view(" #()[]:/"), c);
+  });
+  if (!may_name || !is_plain) return std::nullopt;
+  // `[rank3]:` is the tag of an empty line.
+  const bool is_bracketed = text.starts_with('[');
+  const bool is_closed = is_bracketed ? text.ends_with(']') : text.ends_with(':');
+  const std::string_view inside = without_marks(text, ":[] ");
+  // A host's name alone may be a label before an empty line, so it needs another word.
+  const bool may_be_host = words_of(inside).size() > 1 && text.ends_with(':') && !is_bracketed;
+  Heading heading;
+  if (!read_names(inside, heading)) return std::nullopt;
+  if (heading.rank < 0 && (!may_be_host || heading.host.empty())) return std::nullopt;
+  // `rank 3` alone in its line.
+  const bool is_alone = inside == text && words_of(inside).size() <= 2 && heading.host.empty();
+  return is_closed || is_alone ? std::optional(heading) : std::nullopt;
 }
 
 }  // namespace
@@ -153,14 +184,15 @@ std::optional<Heading> heading_of(std::string_view line) {
   if (text.size() < 3 || text.size() > kLongestPath) return std::nullopt;
   Heading heading;
   std::string_view inside;
-  if (text.starts_with("==> ") && text.ends_with(" <==")) {
+  constexpr std::string_view kTailBegin = "==> ", kTailEnd = " <==", kSummary = "<summary>";
+  if (text.starts_with(kTailBegin) && text.ends_with(kTailEnd)) {
     heading.style = Heading::Style::Tail;
-    inside = text.substr(4, text.size() - 8);
+    inside = text.substr(kTailBegin.size(), text.size() - kTailBegin.size() - kTailEnd.size());
     const std::size_t slash = inside.rfind('/');
     if (slash != std::string_view::npos) inside.remove_prefix(slash + 1);
-  } else if (const std::size_t summary = text.find("<summary>"); summary != text.npos) {
+  } else if (const std::size_t summary = text.find(kSummary); summary != text.npos) {
     heading.style = Heading::Style::Summary;
-    inside = text.substr(summary + 9);
+    inside = text.substr(summary + kSummary.size());
     inside = trimmed(inside.substr(0, inside.find('<')));
   } else if (text.size() > kLongestHeading) {
     return std::nullopt;
@@ -175,30 +207,12 @@ std::optional<Heading> heading_of(std::string_view line) {
   } else if (begins_with_rule(text)) {
     heading.style = Heading::Style::Rule;
     inside = without_marks(text, "-=*~_+: ");
-  } else if (is_name_of_host(text.ends_with(':') ? text.substr(0, text.size() - 1) : text)) {
-    heading.host = text.ends_with(':') ? text.substr(0, text.size() - 1) : text;
+  } else if (const std::string_view name = without_colon(text); is_name_of_host(name)) {
+    heading.host = name;
     heading.is_bare = true;
     return heading;
   } else {
-    const bool may_name =
-        text.ends_with(':') || text.find("ank") != text.npos || text.find("ANK") != text.npos;
-    // `"rank": 0,` belongs to a report.
-    const bool is_plain = std::all_of(text.begin(), text.end(), [](char c) {
-      return is_host(c) || contains(std::string_view(" #()[]:/"), c);
-    });
-    if (!may_name || !is_plain) return std::nullopt;
-    // `[rank3]:` is the tag of an empty line.
-    const bool is_bracketed = text.starts_with('[');
-    const bool is_closed = is_bracketed ? text.ends_with(']') : text.ends_with(':');
-    inside = without_marks(text, ":[] ");
-    // `Output on node-2:`; a name alone may be a label before an empty line.
-    const bool is_host = words_of(inside).size() > 1 && text.ends_with(':') && !is_bracketed;
-    const bool is_named =
-        read_names(inside, heading) && (heading.rank >= 0 || (is_host && !heading.host.empty()));
-    // `rank 3` alone in its line.
-    const bool is_alone = inside == text && words_of(inside).size() <= 2 && heading.host.empty();
-    if (!is_named || (!is_closed && !is_alone)) return std::nullopt;
-    return heading;
+    return heading_without_marks(text);
   }
   if (inside.empty()) return std::nullopt;
   if (!read_names(inside, heading)) {

@@ -8,20 +8,16 @@
 namespace ringside::logs {
 namespace {
 
-constexpr std::uint32_t four(const char (&text)[5]) {
+/// Returns the first four characters, the first one in the lowest byte; 0: there are fewer.
+constexpr std::uint32_t first_four(std::string_view text) {
+  if (text.size() < 4) return 0;
   std::uint32_t key = 0;
-  for (int i = 3; i >= 0; --i) key = (key << 8) | static_cast<unsigned char>(text[i]);
+  for (std::size_t i = 4; i-- > 0;) key = (key << 8) | static_cast<unsigned char>(text[i]);
   return key;
 }
 
-/// Returns the first four characters, the first one in the lowest byte.
-std::uint32_t first_four(std::string_view text) {
-  if (text.size() < 4) return 0;
-  std::uint32_t key = 0;
-  for (int i = 3; i >= 0; --i)
-    key = (key << 8) | static_cast<unsigned char>(text[static_cast<std::size_t>(i)]);
-  return key;
-}
+/// Returns first_four() of a literal of four characters.
+constexpr std::uint32_t four(const char (&text)[5]) { return first_four({text, 4}); }
 
 /// Tries one parser after the other, until one succeeds.
 template <typename... Parsers>
@@ -106,12 +102,32 @@ bool is_result_like(std::string_view text) {
 /// nccl-tests prints NCCL's last warning after its own words: `Test NCCL failure common.cu:1279 'remote error /
 /// NET/IB: Got completion ..'`. That warning is more precise.
 void read_last_warning(std::string_view text, Record& record) {
-  const std::size_t at = text.find(" / ");
+  constexpr std::string_view kBetween = " / ";
+  const std::size_t at = text.find(kBetween);
   if (at == std::string_view::npos) return;
-  std::string_view warning = trimmed_right(text.substr(at + 3));
+  const std::size_t begin = at + kBetween.size();
+  std::string_view warning = trimmed_right(text.substr(begin));
   if (warning.ends_with('\'')) warning.remove_suffix(1);
   if (parse_message(warning, record) != Parsed::No)
-    record.text_at += static_cast<std::uint32_t>(at + 3);
+    record.text_at += static_cast<std::uint32_t>(begin);
+}
+
+/// Tries the parsers that the first characters of a line without NCCL's prefix call for.
+Parsed parse_plain_by_start(std::string_view text, Record& record) {
+  switch (first_four(text)) {
+    case four("NCCL"):
+    case four("RCCL"):
+      return first_of(text, record, parse_version, parse_echo);
+    case four("Rank"):
+    case four("The "):
+      return parse_ras(text, record);
+    case four("NVRM"):
+    case four("nvid"):
+      return parse_xid(text, record);
+    default:
+      break;
+  }
+  return is_digit(text.front()) ? first_of(text, record, parse_benchmark, parse_ras) : Parsed::No;
 }
 
 }  // namespace
@@ -130,52 +146,22 @@ Parsed parse_nccl_text(std::string_view text, Level level, Record& record) {
 
 Parsed parse_plain_text(std::string_view text, Record& record) {
   if (text.empty()) return Parsed::No;
-  const char first = text.front();
-  if (first == '#') {
+  if (text.front() == '#') {
     return first_of(text, record, parse_benchmark, parse_version, parse_message);
   }
-  if (is_digit(first)) {
-    const Parsed parsed = first_of(text, record, parse_benchmark, parse_ras);
-    if (parsed != Parsed::No) return parsed;
-  }
-  switch (first_four(text)) {
-    case four("NCCL"):
-    case four("RCCL"): {
-      const Parsed parsed = first_of(text, record, parse_version, parse_echo);
-      if (parsed != Parsed::No) return parsed;
-      break;
-    }
-    case four("Rank"):
-    case four("The "): {
-      const Parsed parsed = parse_ras(text, record);
-      if (parsed != Parsed::No) return parsed;
-      break;
-    }
-    case four("NVRM"):
-    case four("nvid"): {
-      const Parsed parsed = parse_xid(text, record);
-      if (parsed != Parsed::No) return parsed;
-      break;
-    }
-    default:
-      break;
-  }
+  Parsed parsed = parse_plain_by_start(text, record);
   // Kernel messages after a collector's prefix: dmesg -T, journals.
-  if (find_text(text, "Xid (") != std::string_view::npos) {
-    const Parsed parsed = parse_xid(text, record);
-    if (parsed != Parsed::No) return parsed;
-  }
-  if (contains(text, '=')) {
-    const Parsed parsed = parse_shell_variable(text, record);
-    if (parsed != Parsed::No) return parsed;
-  }
+  if (parsed == Parsed::No && find_text(text, "Xid (") != std::string_view::npos)
+    parsed = parse_xid(text, record);
+  if (parsed == Parsed::No && contains(text, '=')) parsed = parse_shell_variable(text, record);
+  if (parsed != Parsed::No) return parsed;
   // After these words an exception repeats the library's last warning, which is more precise.
   constexpr std::string_view kLast = "Last error: ";
   if (text.starts_with(kLast) && parse_message(text.substr(kLast.size()), record) != Parsed::No) {
     record.text_at += static_cast<std::uint32_t>(kLast.size());
     return Parsed::Open;
   }
-  const Parsed parsed = first_of(text, record, parse_message, parse_python);
+  parsed = first_of(text, record, parse_message, parse_python);
   if (is_message(record, MessageId::BenchmarkError)) read_last_warning(text, record);
   return parsed;
 }

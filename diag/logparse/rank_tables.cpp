@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -77,10 +78,15 @@ bool may_be_rank_word(std::string_view cell) {
   return std::find(kNames.begin(), kNames.end(), lower_case(cell)) != kNames.end();
 }
 
+std::string_view without_rank_word(std::string_view cell) {
+  constexpr std::string_view kRank = "rank";
+  if (cell.starts_with(kRank)) cell.remove_prefix(kRank.size());
+  return trimmed(cell);
+}
+
 /// `3`, `0-6`, `0, 1, 2`, `rank 3`
 bool is_rank_cell(std::string_view cell) {
-  if (cell.starts_with("rank")) cell.remove_prefix(4);
-  cell = trimmed(cell);
+  cell = without_rank_word(cell);
   return !cell.empty() && is_digit(cell.front()) &&
          cell.find_first_not_of("0123456789-, .") == std::string_view::npos;
 }
@@ -130,8 +136,7 @@ std::string_view state_of(std::string_view header, std::string_view cell) {
 
 /// `rank 3: seq 811, read (socket.py:705)`
 std::string row_text(const Cells& header, std::size_t rank_column, const Cells& cells) {
-  std::string_view rank = cells[rank_column];
-  if (rank.starts_with("rank")) rank = trimmed(rank.substr(4));
+  const std::string_view rank = without_rank_word(cells[rank_column]);
   const bool are_many = rank.find_first_of("-,.") != std::string_view::npos;
   std::string text = std::string(are_many ? "ranks " : "rank ") + std::string(rank);
   const auto pid = std::find_if(header.begin(), header.end(),
@@ -159,47 +164,76 @@ std::size_t rank_column_of(const Cells& header) {
   return static_cast<std::size_t>(other - header.begin());
 }
 
+/// How a table separates its cells.
+enum class Layout : std::uint8_t { Bars, Commas, Blanks };
+
+/// The heading of a table.
+struct Header {
+  Layout layout = Layout::Blanks;
+  Cells names;
+  std::size_t rank_column = 0;
+};
+
+/// Splits a line into cells.  columns  of the table; with blanks, the last one takes the rest of the line
+Cells cells_of(std::string_view line, Layout layout, std::size_t columns) {
+  if (layout == Layout::Bars) return barred_cells(line);
+  return layout == Layout::Commas ? comma_cells(line) : blank_cells(line, columns);
+}
+
+/// Returns the layout of a table that begins with this line.  next  the two lines after it
+Layout layout_of(std::string_view line, std::string_view next, std::string_view next_but_one) {
+  if (trimmed(line).starts_with('|') || (contains(line, '|') && is_rule(next))) return Layout::Bars;
+  // A sentence may also contain commas, and the word `rank`: three lines in a row have equally many only in a table.
+  const std::size_t fields = comma_cells(line).size();
+  const bool is_list = fields > 2 && comma_cells(next).size() == fields &&
+                       comma_cells(next_but_one).size() == fields;
+  return is_list ? Layout::Commas : Layout::Blanks;
+}
+
+/// Returns whether the cells name columns. `rank 0 is stuck` heads no table; `p2p_seq_id` and `(default_pg, 2 nodes)`
+/// name columns.
+/// next  the line after the heading
+bool are_names(const Header& header, std::string_view line, std::string_view next) {
+  switch (header.layout) {
+    case Layout::Bars:
+      return std::none_of(header.names.begin(), header.names.end(), is_rank_cell) && is_rule(next);
+    case Layout::Commas:
+      return std::none_of(header.names.begin(), header.names.end(), is_number);
+    default:
+      break;
+  }
+  const std::string_view text = trimmed(line);
+  return line.find_first_of("0123456789") == std::string_view::npos &&
+         (text.find_first_of("\t|") != std::string_view::npos || contains(text, "  ") ||
+          is_rule(next));
+}
+
+/// Reads the heading of a table of ranks.  returns  nothing: the line is none
+std::optional<Header> header_at(const std::vector<std::string_view>& lines, std::size_t at) {
+  Header header;
+  header.layout = layout_of(lines[at], lines[at + 1], lines[at + 2]);
+  header.names = cells_of(lines[at], header.layout, kMostCells);
+  header.rank_column = rank_column_of(header.names);
+  if (header.rank_column == header.names.size() || header.names.size() < 2) return std::nullopt;
+  // With blanks, columns are known by position only, so the ranks must be in the first.
+  if (header.layout == Layout::Blanks && header.rank_column != 0) return std::nullopt;
+  return are_names(header, lines[at], lines[at + 1]) ? std::optional(header) : std::nullopt;
+}
+
 /// Returns the rows of lines that were not wrapped.
 std::vector<std::string> rows_of_lines(const std::vector<std::string_view>& lines) {
   std::vector<std::string> rows(lines.size());
   for (std::size_t at = 0; at + 2 < lines.size(); ++at) {
-    const bool has_bars = contains(lines[at], '|');
-    const bool is_barred =
-        trimmed(lines[at]).starts_with('|') || (has_bars && is_rule(lines[at + 1]));
-    const Cells fields = is_barred ? Cells{} : comma_cells(lines[at]);
-    // A sentence may also contain commas, and that word.
-    const bool is_list = fields.size() > 2 && comma_cells(lines[at + 1]).size() == fields.size() &&
-                         comma_cells(lines[at + 2]).size() == fields.size();
-    const Cells header = is_barred ? barred_cells(lines[at])
-                         : is_list ? fields
-                                   : blank_cells(lines[at], kMostCells);
-    const std::size_t column = rank_column_of(header);
-    // Without bars, columns are known by position only, so the ranks must be in the first.
-    if (column == header.size() || header.size() < 2 || (!is_barred && !is_list && column != 0))
-      continue;
-    // `rank 0 is stuck` heads no table.
-    // `p2p_seq_id` and `(default_pg, 2 nodes)` name columns.
-    const bool is_header =
-        (is_barred ? std::none_of(header.begin(), header.end(), is_rank_cell)
-         : is_list ? std::none_of(header.begin(), header.end(), is_number)
-                   : lines[at].find_first_of("0123456789") == std::string_view::npos) &&
-        (is_list || trimmed(lines[at]).find_first_of("\t|") != std::string_view::npos ||
-         contains(trimmed(lines[at]), "  ") || is_rule(lines[at + 1]));
-    if (!is_header) continue;
-    std::size_t row = at + 1;
-    if (is_rule(lines[row])) {
-      ++row;
-    } else if (is_barred) {
-      continue;
-    }
-    const std::size_t first = row;
+    const std::optional<Header> header = header_at(lines, at);
+    if (!header) continue;
+    const std::size_t column = header->rank_column;
+    const std::size_t first = at + (is_rule(lines[at + 1]) ? 2 : 1);
+    std::size_t row = first;
     std::set<std::int64_t> ranks;
     for (; row < lines.size(); ++row) {
-      const Cells cells = is_barred ? barred_cells(lines[row])
-                          : is_list ? comma_cells(lines[row])
-                                    : blank_cells(lines[row], header.size());
+      const Cells cells = cells_of(lines[row], header->layout, header->names.size());
       if (cells.size() <= std::max<std::size_t>(column, 1) || !is_rank_cell(cells[column])) break;
-      rows[row] = row_text(header, column, cells);
+      rows[row] = row_text(header->names, column, cells);
       std::int64_t rank = -1;
       const std::string_view cell = cells[column];
       const auto end = std::from_chars(cell.data(), cell.data() + cell.size(), rank);
@@ -207,7 +241,7 @@ std::vector<std::string> rows_of_lines(const std::vector<std::string_view>& line
     }
     constexpr std::size_t kFewest = 2;
     // A column of processes contains ranks if it counts from 0, with one process in each row.
-    const bool are_ranks = is_rank_word(header[column]) ||
+    const bool are_ranks = is_rank_word(header->names[column]) ||
                            (!ranks.empty() && ranks.size() == row - first && *ranks.begin() == 0 &&
                             *ranks.rbegin() + 1 == static_cast<std::int64_t>(ranks.size()));
     if (row < first + kFewest || !are_ranks)
