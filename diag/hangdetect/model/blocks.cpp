@@ -269,36 +269,30 @@ bool is_met(const Job& job, const WaitState& wait_state, int rank, const Half& h
   });
 }
 
-}  // namespace
-
-const Front* WaitState::front_of(int rank) const {
-  const auto& block = blocks[static_cast<std::size_t>(rank)];
-  if (!block || block->is_p2p) return nullptr;
-  for (const Front& front : fronts) {
-    if (front.group == block->group && front.sequence == block->sequence) return &front;
-  }
-  return nullptr;
-}
-
-WaitState wait_state_of(const Job& job) {
-  WaitState wait_state;
-  const auto world = static_cast<std::size_t>(job.world());
-  wait_state.waits.resize(world);
-  wait_state.may_wait.resize(world);
-  std::map<std::pair<int, std::uint32_t>, std::vector<int>> at;
-  // The call in which each rank is blocked; after an error, also the likely ones.
+/// Finds the call in which each rank is blocked. After an error in some rank, also the calls in which ranks have most
+/// likely failed.
+void find_blocks(const Job& job, WaitState& wait_state) {
   bool is_after_error = false;
   for (int r = 0; r < job.world(); ++r) {
     wait_state.blocks.push_back(block_of(job, r));
-    is_after_error |= wait_state.blocks.back() && wait_state.blocks.back()->is_guess;
+    const auto& block = wait_state.blocks.back();
+    is_after_error = is_after_error || (block && block->is_guess);
   }
+  if (!is_after_error) return;
   for (int r = 0; r < job.world(); ++r) {
     auto& block = wait_state.blocks[static_cast<std::size_t>(r)];
-    if (!block && is_after_error) block = block_with_unseen(job, r);
+    if (!block) block = block_with_unseen(job, r);
+  }
+}
+
+/// Adds the waits in collectives: a blocked rank waits for the members that are absent, or held in another call. Members
+/// without a dump may have made the call; they count only if nothing else explains the wait.
+void add_waits_in_collectives(const Job& job, WaitState& wait_state) {
+  std::map<std::pair<int, std::uint32_t>, std::vector<int>> at;  // ranks by group and sequence
+  for (int r = 0; r < job.world(); ++r) {
+    const auto& block = wait_state.blocks[static_cast<std::size_t>(r)];
     if (block && !block->is_p2p) at[{block->group, block->sequence}].push_back(r);
   }
-  // Collectives: a blocked rank waits for the members that are absent, or held in another call. Members without a dump
-  // may have made the call; they count only if nothing else explains the wait.
   for (auto& [key, waiting] : at) {
     Front front = front_at(job, key.first, key.second);
     front.waiting = std::move(waiting);
@@ -317,7 +311,10 @@ WaitState wait_state_of(const Job& job) {
     }
     wait_state.fronts.push_back(std::move(front));
   }
-  // Transfers: a blocked rank waits for the peers that are not blocked in the other half.
+}
+
+/// Adds the waits in transfers: a blocked rank waits for the peers that are not blocked in the other half.
+void add_waits_in_transfers(const Job& job, WaitState& wait_state) {
   for (int r = 0; r < job.world(); ++r) {
     auto& block = wait_state.blocks[static_cast<std::size_t>(r)];
     if (!block || !block->is_p2p) continue;
@@ -333,6 +330,27 @@ WaitState wait_state_of(const Job& job) {
     targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
     if (!targets.empty()) block->peer = targets.front();
   }
+}
+
+}  // namespace
+
+const Front* WaitState::front_of(int rank) const {
+  const auto& block = blocks[static_cast<std::size_t>(rank)];
+  if (!block || block->is_p2p) return nullptr;
+  for (const Front& front : fronts) {
+    if (front.group == block->group && front.sequence == block->sequence) return &front;
+  }
+  return nullptr;
+}
+
+WaitState wait_state_of(const Job& job) {
+  WaitState wait_state;
+  const auto world = static_cast<std::size_t>(job.world());
+  wait_state.waits.resize(world);
+  wait_state.may_wait.resize(world);
+  find_blocks(job, wait_state);
+  add_waits_in_collectives(job, wait_state);
+  add_waits_in_transfers(job, wait_state);
   return wait_state;
 }
 

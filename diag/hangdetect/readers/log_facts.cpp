@@ -90,18 +90,34 @@ class Sink : public logs::RecordSink {
   /// which process is which rank, then the number of ranks, then what needs both.
   /// where  turns places into files and lines, which it knows only once everything is read
   void finish(const WhereFunction& where, const LogGroups& groups) {
-    // Statements on whole logs. ncclras also names the ranks of processes.
+    end_statements(where);
+    settle_ranks(where);
+    state_engine_culprits();
+    state_world(where);
+    for (ProcessStack& stack : facts_.stacks) name_stack(stack);
+    name_processes();
+    add_dumps(where, groups);
+  }
+
+ private:
+  /// Makes the statements for which a reader needs the whole log. ncclras also names the ranks of processes.
+  void end_statements(const WhereFunction& where) {
     words_.finish();
     words_.busy().finish(where);
     starts_.state(said_);
     state_ras();
-    // Ranks. settle() gives facts about a process its rank, and returns the ranks that other facts add.
+  }
+
+  /// Gives facts about a process its rank, and learns the ranks that other facts add.
+  void settle_ranks(const WhereFunction& where) {
     for (const auto& [process, rank] : rank_of_process_)
       ranks_.know(process.first, process.second, rank);
     ranks_ = facts::settle(facts_.facts, where, std::move(ranks_));
-    compare_engine_waits();
-    // The number of ranks: what lines state, and at least every rank that a line names. Horovod's list of stalled ranks
-    // names a culprit only if it does not list all ranks.
+  }
+
+  /// States the number of ranks: what lines state, and at least every rank that a line names. Horovod's list of stalled
+  /// ranks names a culprit only if it does not list all ranks.
+  void state_world(const WhereFunction& where) {
     world_.know(dumps_.waits().world());
     said_.know_world(world_.ranks());
     for (const facts::Member& member : facts_.facts.members) {
@@ -117,9 +133,10 @@ class Sink : public logs::RecordSink {
     for (const facts::Member& member : facts_.facts.members) {
       for (const int rank : member.missing) count_rank(rank);
     }
-    for (ProcessStack& stack : facts_.stacks) name_stack(stack);
-    name_processes();
-    // Dumps. Calls that a program prints are used only without NCCL's COLL lines, which are exact.
+  }
+
+  /// Makes dumps of calls. Calls that a program prints are used only without NCCL's COLL lines, which are exact.
+  void add_dumps(const WhereFunction& where, const LogGroups& groups) {
     facts_.lines_as_dumps = calls_.finish(facts_.world, where, groups);
     facts_.dumps = dumps_.finish(where, groups);
     facts_.timeouts = dumps_.waits().timeouts();
@@ -134,7 +151,6 @@ class Sink : public logs::RecordSink {
       facts_.group_waits.push_back(group_wait(one));
   }
 
- private:
   /// Raises the number of ranks, since a rank that a fact names belongs to the job.
   void count_rank(int rank) {
     if (rank < kMostRanks) facts_.world = std::max(facts_.world, rank + 1);
@@ -203,8 +219,8 @@ class Sink : public logs::RecordSink {
 
   void take_message(const Record& record, const logs::Speaker& speaker) {
     const int rank = rank_of(record, speaker);
-    const auto ranks = [&](const char* name) {
-      return logs::parse_rank_list(logs::message_argument(record, name));
+    const auto named_ranks = [&] {
+      return logs::parse_rank_list(logs::message_argument(record, "ranks"));
     };
     switch (record.as<logs::Message>().id) {
       case MessageId::WatchdogTimeout:
@@ -222,7 +238,7 @@ class Sink : public logs::RecordSink {
         break;
       case MessageId::AnalyserMissing:
         if (ras_.take_message(record)) break;
-        said_.state(record, What::AnalyserMissing, ranks("ranks"));
+        said_.state(record, What::AnalyserMissing, named_ranks());
         break;
       case MessageId::AnalyserField:
       case MessageId::TorchGroupOptions:
@@ -270,10 +286,10 @@ class Sink : public logs::RecordSink {
         if (!reports_other_size(record.line)) take_lost_peer(record, rank);
         break;
       case MessageId::EngineAbsent:
-        said_.state(record, What::EngineAbsent, ranks("ranks"));
+        said_.state(record, What::EngineAbsent, named_ranks());
         break;
       case MessageId::EngineStopped:
-        said_.state(record, What::EngineStopped, ranks("ranks"));
+        said_.state(record, What::EngineStopped, named_ranks());
         break;
       case MessageId::AttachProcess:
       case MessageId::AttachNoProcess:
@@ -394,28 +410,29 @@ class Sink : public logs::RecordSink {
     }
   }
 
-  /// Finds the culprits when ringside's own engine gave up. Every rank that still runs then logs its wait, so the
+  /// States the culprits when ringside's own engine gave up. Every rank that still runs then logs its wait, so the
   /// culprits are the known ranks that did not. If all ranks logged it, the culprits are those with the fewest calls.
-  void compare_engine_waits() {
+  void state_engine_culprits() {
     if (engine_waits_.empty()) return;
-    std::set<int> silent;
-    for (const auto& [process, rank] : rank_of_process_) {
-      if (engine_waits_.count(rank) == 0) silent.insert(rank);
-    }
-    for (const auto& [rank, calls] : calls_of_) {
-      if (engine_waits_.count(rank) == 0) silent.insert(rank);
-    }
-    if (silent.empty()) {
+    std::set<int> culprits;
+    const auto add_if_silent = [&](int rank) {
+      if (!engine_waits_.contains(rank)) culprits.insert(rank);
+    };
+    for (const auto& [process, rank] : rank_of_process_) add_if_silent(rank);
+    for (const auto& [rank, calls] : calls_of_) add_if_silent(rank);
+    if (culprits.empty()) {
       const std::vector<int> behind = calls_of_.empty() ? calls_.behind() : fewest_calls(calls_of_);
-      silent.insert(behind.begin(), behind.end());
+      culprits.insert(behind.begin(), behind.end());
     }
-    // More than that: logs are probably missing, which is not evidence against their ranks.
-    if (silent.empty() || silent.size() > engine_waits_.size() / 2 + 1) return;
+    // A missing log is not evidence against a rank: if more than half as many ranks lack the line as have it, logs are
+    // probably missing. One rank may always lack it, so that a job of two ranks has a culprit.
+    const std::size_t most_culprits = engine_waits_.size() / 2 + 1;
+    if (culprits.empty() || culprits.size() > most_culprits) return;
     const auto& [place, text] = engine_waits_.begin()->second;
-    Record said;
-    said.place = place;
-    said.line = text;
-    said_.state(said, What::EngineSilent, {silent.begin(), silent.end()});
+    Record first;
+    first.place = place;
+    first.line = text;
+    said_.state(first, What::EngineSilent, {culprits.begin(), culprits.end()});
   }
 
   /// Takes a line by phrases that occur in several kinds of lines.

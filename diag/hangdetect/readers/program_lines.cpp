@@ -21,6 +21,25 @@ namespace ringside::hang {
 
 using What = LogStatement::What;
 
+namespace {
+
+/// Returns the record of a kept line.
+template <typename Line>
+logs::Record record_of(const Line& line) {
+  logs::Record record;
+  record.place = line.place;
+  record.line = line.text;
+  return record;
+}
+
+/// Returns the rank that a text of digits names; -1: it names none.
+int rank_named(std::string_view digits) {
+  const auto number = parse_whole(digits);
+  return number && *number >= 0 && *number < kMostRanks ? static_cast<int>(*number) : -1;
+}
+
+}  // namespace
+
 void ProgramLines::take(const logs::Record& record, int rank) {
   if (++lines_ <= kMostFirst) {
     statements_.note_line(record, rank);
@@ -40,58 +59,61 @@ void ProgramLines::finish() {
   facts_.unread += lines_ - std::min(lines_, kMostFirst) - last_.size();
   for (std::size_t i = 0; i < last_.size(); ++i) {
     const Line& line = last_[(next_ + i) % last_.size()];
-    logs::Record record;
-    record.place = line.place;
-    record.line = line.text;
-    read(record, line.rank);
+    read(record_of(line), line.rank);
   }
   finish_tables();
 }
 
-bool ProgramLines::read_list(const logs::Record& record, int rank) {
+/// Reads a line of Horovod's list of stalled ranks: `2: [allreduce.weight, ..]`, where the number may be mpirun's tag or
+/// be read as a launcher's label.
+bool ProgramLines::read_stalled_rank(const logs::Record& record, int rank) {
   std::string_view text = record.text();
-  if (list_ == List::Horovod) {
-    // `2: [allreduce.weight, ..]`: behind mpirun's tag, or read as a launcher's label.
-    const std::size_t colon = text.find(": [");
-    if (colon != std::string_view::npos) {
-      const auto number = parse_whole(text.substr(0, colon));
-      if (number && *number >= 0 && *number < kMostRanks) {
-        rank = static_cast<int>(*number);
-        text.remove_prefix(colon + 2);
-      }
-    }
-    // A bracket with a time begins the next warning.
-    const bool is_list = text.size() > 1 && text.front() == '[' && !logs::is_digit(text[1]);
-    if (rank >= 0 && is_list) {
-      // The newest list has all ranks that still wait.
-      if (std::exchange(is_list_new_, false)) stalled_.clear();
-      constexpr std::size_t kMost = 4096;
-      if (stalled_.size() < kMost)
-        stalled_[rank] = {std::string(text.substr(0, Statements::kShown)), record.place, rank};
-      return true;
+  const std::size_t colon = text.find(": [");
+  if (colon != std::string_view::npos) {
+    if (const int named = rank_named(text.substr(0, colon)); named >= 0) {
+      rank = named;
+      text.remove_prefix(colon + 2);
     }
   }
-  // accelerate's check of each operation: `- Process 0: [16, 384]`.
-  if (text.find("due to shape mismatches") != std::string_view::npos) {
+  // A bracket with a time begins the next warning.
+  const bool is_list = text.size() > 1 && text.front() == '[' && !logs::is_digit(text[1]);
+  if (rank < 0 || !is_list) return false;
+  // The newest list has all ranks that still wait.
+  if (std::exchange(is_list_new_, false)) stalled_.clear();
+  constexpr std::size_t kMost = 4096;
+  if (stalled_.size() < kMost)
+    stalled_[rank] = {std::string(text.substr(0, Statements::kShown)), record.place, rank};
+  return true;
+}
+
+/// Reads a line of accelerate's check of an operation: `- Process 0: [16, 384]`. Another line ends the list.
+bool ProgramLines::read_shape(const logs::Record& record) {
+  constexpr std::string_view kProcess = "Process ";
+  constexpr std::size_t kLatest = 3;   // `- ` or blanks before the word
+  constexpr std::size_t kShape = 120;  // characters of a shape that are kept
+  const std::string_view text = record.text();
+  const std::size_t at = text.find(kProcess);
+  const std::size_t colon = text.find(": [", std::min(at, text.size()));
+  if (at <= kLatest && colon != std::string_view::npos) {
+    const std::size_t digits = at + kProcess.size();
+    if (const int rank = rank_named(text.substr(digits, colon - digits)); rank >= 0)
+      statements_.state(record, What::Fingerprint, {rank}, 0,
+                        "TensorShape=" + std::string(text.substr(colon + 2, kShape)));
+    return true;
+  }
+  const bool is_head = text.find("Operation: ") != std::string_view::npos ||
+                       text.find("Input shapes") != std::string_view::npos || text.empty();
+  if (!is_head) list_ = List::None;
+  return false;
+}
+
+bool ProgramLines::read_list(const logs::Record& record, int rank) {
+  if (list_ == List::Horovod && read_stalled_rank(record, rank)) return true;
+  if (record.text().find("due to shape mismatches") != std::string_view::npos) {
     list_ = List::Shapes;
     return false;
   }
-  if (list_ == List::Shapes) {
-    const std::size_t at = text.find("Process ");
-    const std::size_t colon = text.find(": [", std::min(at, text.size()));
-    if (at < 4 && colon != std::string_view::npos) {
-      const auto number = parse_whole(text.substr(at + 8, colon - at - 8));
-      if (number && *number >= 0 && *number < kMostRanks)
-        statements_.state(record, What::Fingerprint, {static_cast<int>(*number)}, 0,
-                          "TensorShape=" + std::string(text.substr(colon + 2, 120)));
-      return true;
-    }
-    const bool is_head = text.find("Operation: ") != std::string_view::npos ||
-                         text.find("Input shapes") != std::string_view::npos || text.empty();
-    if (!is_head) list_ = List::None;
-    return false;
-  }
-  return false;
+  return list_ == List::Shapes && read_shape(record);
 }
 
 void ProgramLines::expect_stalled_ranks() {
@@ -103,12 +125,6 @@ void ProgramLines::expect_stalled_ranks() {
 /// lacks another's tensor: no rank is behind, and the few whose list no other rank shares took another branch.
 void ProgramLines::state_stalled() {
   constexpr std::string_view kName = "Horovod's stall inspector";
-  const auto record_of = [](const Line& line) {
-    logs::Record record;
-    record.place = line.place;
-    record.line = line.text;
-    return record;
-  };
   if (stalled_.empty()) return;
   const auto world = static_cast<std::size_t>(std::max(facts_.known_world, facts_.world));
   std::map<std::string_view, std::vector<int>> sides;
@@ -192,10 +208,7 @@ void ProgramLines::finish_pods() {
     const bool is_ended = status == "Error" || status == "Evicted" ||
                           status == "CrashLoopBackOff" || status == "NodeLost";
     if (!is_waiting && !is_ended) continue;
-    logs::Record record;
-    record.place = line.place;
-    record.line = line.text;
-    statements_.state(record, is_waiting ? What::PodWaits : What::PodEnded, {index},
+    statements_.state(record_of(line), is_waiting ? What::PodWaits : What::PodEnded, {index},
                       are_all ? static_cast<std::int64_t>(pods_.size()) : 0, std::string(status));
   }
 }
@@ -227,22 +240,15 @@ void ProgramLines::finish_clocks() {
   facts::each_list(facts_.facts, [&](const auto& list) {
     for (const facts::Fact& one : list) is_one_host = is_one_host && one.subject.rank < count;
   });
-  logs::Record record;
-  record.place = held->second.place;
-  record.line = held->second.text;
-  statements_.state_of(record, What::Slow, are_all && is_one_host ? held->first.gpu : -1, 0,
+  statements_.state_of(record_of(held->second), What::Slow,
+                       are_all && is_one_host ? held->first.gpu : -1, 0,
                        "nvidia-smi shows a clock that is held down, of");
 }
-
-constexpr int kBusyPercent = 90;  // a kernel of a collective that waits spins at 100
 
 /// Finds the few odd rows of a table: a stopped process among running ones, an idle GPU among busy ones.
 void ProgramLines::finish_tables() {
   const auto state = [&](const Line& line, What what, int rank, std::int64_t code) {
-    logs::Record record;
-    record.place = line.place;
-    record.line = line.text;
-    statements_.state_of(record, what, rank, code);
+    statements_.state_of(record_of(line), what, rank, code);
   };
   const auto runs = [](const auto& one) {
     return one.first.state == 'R' || one.first.state == 'S';
@@ -257,6 +263,7 @@ void ProgramLines::finish_tables() {
   }
   finish_pods();
   finish_clocks();
+  constexpr int kBusyPercent = 90;  // a kernel of a collective that waits spins at 100
   const auto is_busy = [](const auto& one) { return one.first >= kBusyPercent; };
   const auto is_idle = [](const auto& one) { return one.first == 0; };
   const auto busy = std::count_if(gpus_.begin(), gpus_.end(), is_busy);
@@ -309,6 +316,37 @@ void ProgramLines::read_claims(std::string_view text) {
     is_guarded_ = true;
 }
 
+/// Reads torchrun's settings, `PET_NNODES: 4` and `PET_NPROC_PER_NODE=8`, which together are the number of ranks.
+void ProgramLines::read_torchrun_settings(std::string_view text) {
+  const auto setting = [text](std::string_view name) -> std::int64_t {
+    const std::size_t at = text.find(name);
+    if (at == std::string_view::npos) return -1;
+    const std::string_view rest = text.substr(at + name.size());
+    return leading_number(rest.substr(std::min(rest.find_first_not_of(" \t:=\""), rest.size())));
+  };
+  if (const std::int64_t hosts = setting("PET_NNODES"); hosts > 0) hosts_ = hosts;
+  if (const std::int64_t each = setting("PET_NPROC_PER_NODE"); each > 0) each_ = each;
+  if (hosts_ > 0 && hosts_ <= kMostRanks && each_ > 0 && each_ <= kMostRanks)
+    statements_.know_world(hosts_ * each_);
+}
+
+/// Reads a heading such as `== nccl_trace_rank_3 ==`: the rank whose entries follow.
+void ProgramLines::read_section(std::string_view line) {
+  if (!line.starts_with("==") && !line.starts_with("--") && !line.starts_with("##")) return;
+  section_rank_ =
+      static_cast<int>(std::min<std::int64_t>(number_after(lower_case(line), "rank"), kMostRanks));
+}
+
+/// Keeps a line that names its rank, as the last one of that rank.
+void ProgramLines::note_last_line(const RankedLine& own, logs::Place place) {
+  // A number alone is a cell of a list.
+  const bool has_words = std::any_of(own.text.begin(), own.text.end(), logs::is_letter);
+  if (own.rank < 0 || !has_words) return;
+  LastLine& last = facts_.run.last_lines[own.rank];
+  last.text = own.text.substr(0, Statements::kShown);
+  last.place = place;
+}
+
 void ProgramLines::read(const logs::Record& record, int rank) {
   const std::string_view text = record.text();
   if (read_list(record, rank) || read_tables(record)) return;
@@ -316,18 +354,9 @@ void ProgramLines::read(const logs::Record& record, int rank) {
   read_slow(record);
   const RunLine line = read_run_line(text);
   const RankedLine own = read_ranked_line(record.line);
-  // A number alone is a cell of a list.
-  const bool is_line = std::any_of(own.text.begin(), own.text.end(), logs::is_letter);
-  if (own.rank >= 0 && is_line) {
-    LastLine& last = facts_.run.last_lines[own.rank];
-    last.text = own.text.substr(0, Statements::kShown);
-    last.place = record.place;
-  }
-  // `== nccl_trace_rank_3 ==`: the rank whose entries follow.
+  note_last_line(own, record.place);
   const std::string_view line_text = logs::trimmed(text);
-  if (line_text.starts_with("==") || line_text.starts_with("--") || line_text.starts_with("##"))
-    section_rank_ = static_cast<int>(
-        std::min<std::int64_t>(number_after(lower_case(line_text), "rank"), kMostRanks));
+  read_section(line_text);
   if (rank < 0 && own.rank < 0 && section_rank_ >= 0 && line_text.starts_with("{'")) {
     calls_.take(section_rank_, line_text, record.place);
     return;
@@ -347,17 +376,7 @@ void ProgramLines::read(const logs::Record& record, int rank) {
   if (line.what == RunLine::What::Step && !is_within_step) busy_.take_step(record);
   if (!is_within_step) statements_.note_run(record, line, rank);
   statements_.know_world(job::world_in(text));
-  // torchrun's settings: `PET_NNODES: 4`, `PET_NPROC_PER_NODE=8`.
-  const auto setting = [text](std::string_view name) -> std::int64_t {
-    const std::size_t at = text.find(name);
-    if (at == std::string_view::npos) return -1;
-    const std::string_view rest = text.substr(at + name.size());
-    return leading_number(rest.substr(std::min(rest.find_first_not_of(" \t:=\""), rest.size())));
-  };
-  if (const std::int64_t hosts = setting("PET_NNODES"); hosts > 0) hosts_ = hosts;
-  if (const std::int64_t each = setting("PET_NPROC_PER_NODE"); each > 0) each_ = each;
-  if (hosts_ > 0 && hosts_ <= kMostRanks && each_ > 0 && each_ <= kMostRanks)
-    statements_.know_world(hosts_ * each_);
+  read_torchrun_settings(text);
   if (const int peer = peer_in(text); peer >= 0) peer_ = peer;
 }
 

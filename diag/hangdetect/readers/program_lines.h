@@ -65,6 +65,11 @@ class ProgramLines {
   enum class List : std::uint8_t { None, Horovod, Shapes };
   void read(const logs::Record& record, int rank);
   bool read_list(const logs::Record& record, int rank);
+  bool read_stalled_rank(const logs::Record& record, int rank);
+  bool read_shape(const logs::Record& record);
+  void read_section(std::string_view line);
+  void read_torchrun_settings(std::string_view text);
+  void note_last_line(const RankedLine& own, logs::Place place);
   void read_slow(const logs::Record& record);
   bool read_tables(const logs::Record& record);
   void read_claims(std::string_view text);

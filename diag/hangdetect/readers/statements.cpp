@@ -16,8 +16,9 @@ using What = LogStatement::What;
 void Statements::state(const logs::Record& record, LogStatement::What what, std::vector<int> ranks,
                        std::int64_t code, std::string detail) {
   if (facts_.statements.size() >= kMost) return;
-  for (const int rank : ranks) facts_.world = std::max(facts_.world, std::min(rank, 1 << 20) + 1);
-  std::erase_if(ranks, [](int rank) { return rank < 0 || rank > (1 << 20); });
+  for (const int rank : ranks)
+    facts_.world = std::max(facts_.world, std::min(rank, kMostRanks) + 1);
+  std::erase_if(ranks, [](int rank) { return rank < 0 || rank > kMostRanks; });
   if (ranks_kept_ + ranks.size() > kMostRanksKept) return;
   ranks_kept_ += ranks.size();
   places_.push_back(record.place);
@@ -59,45 +60,51 @@ bool asks(std::string_view text) {
   return false;
 }
 
+/// Notes a line of a step: the number of the step, if the line has one, and the time since the last such line.
+/// time_us  wall time of the line; 0: unknown
+void note_step(const RunLine& line, int rank, std::int64_t time_us, RunNotes& run) {
+  ++run.steps;
+  run.alarming_since_step = 0;
+  if (line.step < 0) {
+    run.has_moved = run.has_moved || run.has_logged;
+    run.has_logged = true;
+    run.has_finished = run.has_ended = false;
+    return;
+  }
+  const auto [known, is_first] = run.step_of.try_emplace(std::max(rank, -1), line.step);
+  run.has_moved = run.has_moved || line.step > known->second;
+  known->second = line.step;
+  ++run.steps_after_pause;
+  if (time_us > run.last_step_us) {
+    if (run.last_step_us != 0) note_pause(time_us - run.last_step_us, run);
+    run.last_step_us = time_us;
+  }
+  const bool is_last_of_all = line.of > 0 && line.step >= line.of;
+  if (!is_last_of_all) run.has_finished = run.has_ended = false;
+  if (line.step != run.last_step) run.at_last_step.clear();
+  run.last_step = line.step;
+  run.steps_of = line.of;
+  if (rank >= 0) {
+    run.at_last_step.insert(rank);
+    run.ranks.insert(rank);
+  }
+}
+
 }  // namespace
 
 void Statements::note_run(const logs::Record& record, const RunLine& line, int rank) {
   RunNotes& run = facts_.run;
   constexpr std::size_t kMostShown = 6;
+  constexpr std::uint64_t kShownOfType = 2;
   const auto show = [&](std::uint64_t count) {
-    if (count > 2 || run.shown.size() >= kMostShown) return;
+    if (count > kShownOfType || run.shown.size() >= kMostShown) return;
     shown_places_.push_back(record.place);
     run.shown.push_back({{}, -1, -1, std::string(record.text().substr(0, kShown))});
   };
   switch (line.what) {
-    case RunLine::What::Step: {
-      ++run.steps;
-      if (line.step < 0) {
-        run.has_moved = run.has_moved || run.has_logged;
-        run.has_logged = true;
-        run.has_finished = run.has_ended = false;
-        run.alarming_since_step = 0;
-        break;
-      }
-      const auto [known, is_first] = run.step_of.try_emplace(std::max(rank, -1), line.step);
-      run.has_moved = run.has_moved || line.step > known->second;
-      known->second = line.step;
-      run.alarming_since_step = 0;
-      ++run.steps_after_pause;
-      if (record.time_us > run.last_step_us) {
-        if (run.last_step_us != 0) note_pause(record.time_us - run.last_step_us, run);
-        run.last_step_us = record.time_us;
-      }
-      if (line.of <= 0 || line.step < line.of) run.has_finished = run.has_ended = false;
-      if (line.step != run.last_step) run.at_last_step.clear();
-      run.last_step = line.step;
-      run.steps_of = line.of;
-      if (rank >= 0) {
-        run.at_last_step.insert(rank);
-        run.ranks.insert(rank);
-      }
+    case RunLine::What::Step:
+      note_step(line, rank, record.time_us, run);
       break;
-    }
     case RunLine::What::Finished:
       // The end is the evidence, and no longer what was logged before it.
       if (run.finished == 0) {
@@ -118,8 +125,7 @@ void Statements::note_run(const logs::Record& record, const RunLine& line, int r
     case RunLine::What::Alarming:
       ++run.alarming;
       ++alarms_of_[record.place.piece];
-      if (asks(record.text())) ++run.questions;
-      if (!asks(record.text())) ++run.alarming_since_step;
+      ++(asks(record.text()) ? run.questions : run.alarming_since_step);
       break;
     case RunLine::What::Other:
       // `Connection restored to ..`: the loss that the same log reported before is over.

@@ -30,6 +30,8 @@ std::optional<double> least_usual(const Scene& scene, int rank, std::size_t bloc
 
 /// Returns the ranks whose call no other rank makes after the same calls, if those calls are clearly unusual.
 std::vector<int> unusual(const Scene& scene, const std::vector<int>& ranks) {
+  // A rank whose share is between the limits counts as neither.
+  constexpr double kUnusual = 0.1, kUsual = 0.2;
   std::vector<int> odd;
   std::size_t usual = 0;
   for (const int rank : ranks) {
@@ -37,9 +39,9 @@ std::vector<int> unusual(const Scene& scene, const std::vector<int>& ranks) {
     if (!block) continue;
     const auto share = least_usual(scene, rank, block->call);
     if (!share) continue;
-    if (*share < 0.1) {
+    if (*share < kUnusual) {
       odd.push_back(rank);
-    } else if (*share >= 0.2) {
+    } else if (*share >= kUsual) {
       ++usual;
     }
   }
@@ -74,41 +76,69 @@ int passed_over(const Scene& scene, const std::vector<int>& two) {
   return -1;
 }
 
+/// Returns whether all ranks of a ring send, or all receive: no half is matched, and every half would be if one rank
+/// began with the other half.
+bool is_ring_of_one_half(const Scene& scene, const std::vector<int>& ranks) {
+  const auto are_all = [&](Op op) {
+    return std::ranges::all_of(ranks, [&](int rank) {
+      return scene.block(rank) && scene.job.signature(scene.call_of(rank)).op == op;
+    });
+  };
+  return ranks.size() > 2 && (are_all(Op::Send) || are_all(Op::Recv));
+}
+
+/// Returns the rank that makes a transfer too many: it is in a transfer, and the others wait for it together in a
+/// collective.  returns  -1: there is no such rank
+int in_transfer_too_many(const Scene& scene, const std::vector<int>& ranks) {
+  constexpr std::size_t kTogether = 2;  // ranks in the collective
+  std::vector<int> in_transfer;
+  std::size_t together = 0;
+  for (const int rank : ranks) {
+    const Front* front = scene.wait_state.front_of(rank);
+    if (front == nullptr) in_transfer.push_back(rank);
+    if (front != nullptr) together = std::max(together, front->waiting.size());
+  }
+  return in_transfer.size() == 1 && together >= kTogether ? in_transfer.front() : -1;
+}
+
+/// Adds where each rank of the cycle waits, and the call of the first culprit.
+void add_calls(const Scene& scene, const std::vector<int>& ranks, Explanation& out) {
+  constexpr std::size_t kShown = 16;
+  for (const int rank : ranks) {
+    if (!scene.block(rank) || out.places.size() >= kShown) continue;
+    const Call& call = scene.call_of(rank);
+    const std::string title = call_title(scene.job, scene.block(rank)->group, call);
+    out.places.push_back({{rank}, "", title, scene.waits(rank)});
+    out.evidence.push_back(evidence_of(scene.job, rank, call, title));
+  }
+  if (const int first = out.culprits.front(); scene.block(first)) {
+    const Call& call = scene.call_of(first);
+    out.call = call_title(scene.job, scene.block(first)->group, call);
+    out.stack = scene.job.names().stack(call.stack);
+  }
+}
+
 Explanation cycle_of(const Scene& scene, const WaitCycle& cycle) {
-  Explanation out;
   const std::vector<int>& suspects = cycle.breakers.empty() ? cycle.shortest : cycle.breakers;
   const bool is_one = suspects.size() == 1;
   const std::vector<int> odd = unusual(scene, is_one ? cycle.ranks : suspects);
   const bool has_transfer = std::ranges::any_of(
       cycle.shortest, [&](int rank) { return scene.block(rank) && scene.block(rank)->is_p2p; });
-  // All ranks of a ring send, or all receive: no half is matched, and every half would be if one rank began with the
-  // other half.
-  const auto is_of = [&](int rank, Op op) {
-    return scene.block(rank) && scene.job.signature(scene.call_of(rank)).op == op;
-  };
-  const bool is_ring =
-      cycle.shortest.size() > 2 &&
-      (std::ranges::all_of(cycle.shortest, [&](int rank) { return is_of(rank, Op::Send); }) ||
-       std::ranges::all_of(cycle.shortest, [&](int rank) { return is_of(rank, Op::Recv); }));
-  out.kind = has_transfer && !is_ring ? Kind::P2pUnmatched : Kind::DeadlockCycle;
-  out.features = {Feature::Cycle};
-  out.culprits = !is_one && !odd.empty() ? odd : suspects;
   const bool has_log_only = std::ranges::any_of(cycle.shortest, [&](int rank) {
     return scene.is_unseen(rank) || scene.job.rank(rank).is_from_log;
   });
-  // One rank is in a transfer, and the others wait for it in a collective with more ranks: it makes a transfer too
-  // many. Dumps also contain earlier calls, which identify a rank that breaks every cycle or makes an unusual call.
-  std::vector<int> in_transfer;
-  std::size_t together = 0;
-  for (const int rank : cycle.shortest) {
-    const Front* front = scene.wait_state.front_of(rank);
-    if (front == nullptr) in_transfer.push_back(rank);
-    if (front != nullptr) together = std::max(together, front->waiting.size());
-  }
-  constexpr std::size_t kMost = 2;
+  Explanation out;
+  out.kind = has_transfer && !is_ring_of_one_half(scene, cycle.shortest) ? Kind::P2pUnmatched
+                                                                         : Kind::DeadlockCycle;
+  out.features = {Feature::Cycle};
+  // The culprits: a rank that skipped a transfer, then one in a transfer too many, then ranks with unusual calls. Dumps
+  // also contain earlier calls, which identify a rank that breaks every cycle or makes an unusual call.
+  out.culprits = !is_one && !odd.empty() ? odd : suspects;
   const bool is_distinguished = is_one || !odd.empty();
-  if ((!is_distinguished || has_log_only) && in_transfer.size() == 1 && together >= kMost) {
-    out.culprits = in_transfer;
+  const int too_many =
+      !is_distinguished || has_log_only ? in_transfer_too_many(scene, cycle.shortest) : -1;
+  if (too_many >= 0) {
+    out.culprits = {too_many};
     out.add(Feature::FewOfMany);
   }
   const int skipper = passed_over(scene, cycle.shortest);
@@ -123,19 +153,7 @@ Explanation cycle_of(const Scene& scene, const WaitCycle& cycle) {
     out.add(Feature::ByLogsAlone);
     out.missing.push_back({Need::What::Dumps, cycle.shortest});
   }
-  constexpr std::size_t kShown = 16;
-  for (const int rank : cycle.shortest) {
-    if (!scene.block(rank) || out.places.size() >= kShown) continue;
-    const Call& call = scene.call_of(rank);
-    const std::string title = call_title(scene.job, scene.block(rank)->group, call);
-    out.places.push_back({{rank}, "", title, scene.waits(rank)});
-    out.evidence.push_back(evidence_of(scene.job, rank, call, title));
-  }
-  if (const int first = out.culprits.front(); scene.block(first)) {
-    const Call& call = scene.call_of(first);
-    out.call = call_title(scene.job, scene.block(first)->group, call);
-    out.stack = scene.job.names().stack(call.stack);
-  }
+  add_calls(scene, cycle.shortest, out);
   return out;
 }
 

@@ -168,29 +168,36 @@ class Relations {
                                    sort_of(first.ground()) == Sort::Statements;
         if (other.culprits != first.culprits || other.ground() == first.ground() || !is_other_sort)
           continue;
-        first.add(Feature::Agrees);
-        // A process that does not answer may be stopped as well as dead.
-        const bool shows_why = (other.kind == Kind::DeadRank || other.kind == Kind::Straggler) &&
-                               other.ground() != Feature::NoAnswer;
-        if (first.kind == Kind::MissingRank && shows_why && !first.has(Feature::OwnException) &&
-            first.ground() != Feature::Raised) {
-          first.kind = other.kind;
-          first.exit_code = other.exit_code;
-          first.cause = other.cause;
-        }
-        if (other.ground() == Feature::NoAnswer || other.ground() == Feature::ProcessStopped)
-          first.add(other.ground() == Feature::NoAnswer ? Feature::AlsoSilent
-                                                        : Feature::AlsoStopped);
-        append(other.evidence, first.evidence);
-        if (first.call.empty()) first.call = other.call;
-        if (first.stack.empty()) first.stack = other.stack;
-        if (first.what.empty()) first.what = other.what;
-        if (first.where.empty()) first.where = other.where;
-        if (first.waiting.empty()) first.waiting = other.waiting;
-        if (first.places.empty()) first.places = other.places;
+        take_over(other, first);
         other.add(Feature::OtherExplains);
       }
     }
+  }
+
+  /// Adds to a hypothesis what another one shows of the same ranks.
+  static void take_over(const Explanation& other, Explanation& first) {
+    first.add(Feature::Agrees);
+    // A process that does not answer may be stopped as well as dead.
+    const bool shows_why = (other.kind == Kind::DeadRank || other.kind == Kind::Straggler) &&
+                           other.ground() != Feature::NoAnswer;
+    if (first.kind == Kind::MissingRank && shows_why && !first.has(Feature::OwnException) &&
+        first.ground() != Feature::Raised) {
+      first.kind = other.kind;
+      first.exit_code = other.exit_code;
+      first.cause = other.cause;
+    }
+    if (other.ground() == Feature::NoAnswer) first.add(Feature::AlsoSilent);
+    if (other.ground() == Feature::ProcessStopped) first.add(Feature::AlsoStopped);
+    append(other.evidence, first.evidence);
+    const auto fill = [](auto& field, const auto& value) {
+      if (field.empty()) field = value;
+    };
+    fill(first.call, other.call);
+    fill(first.stack, other.stack);
+    fill(first.what, other.what);
+    fill(first.where, other.where);
+    fill(first.waiting, other.waiting);
+    fill(first.places, other.places);
   }
 
   static void append(const std::vector<Evidence>& more, std::vector<Evidence>& evidence) {
@@ -225,6 +232,46 @@ void add_stacks_of(const LogFacts& logs, Explanation& best) {
     if (!is_quoted) best.evidence.push_back({stack.file, -1, stack.line, stack.text()});
   }
   if (best.stack.empty() && best.kind != Kind::NotAHang) best.stack = logs.call_stack;
+}
+
+/// Adds what hypotheses take from each other: stated trouble contradicts that the job is only idle, and trouble before
+/// the job continued was temporary.
+void add_contradictions(bool is_trouble_stated, Explanations& all) {
+  const bool is_slow =
+      std::ranges::any_of(all, [](const Explanation& one) { return one.kind == Kind::Straggler; });
+  const bool is_overcome = std::ranges::any_of(
+      all, [](const Explanation& one) { return one.ground() == Feature::WentOn; });
+  for (Explanation& one : all) {
+    const bool is_quiet = sort_of(one.ground()) == Sort::Quiet;
+    // A job with a slow rank also continues.
+    const bool is_sure =
+        one.ground() == Feature::Moved || (one.ground() == Feature::WentOn && !is_slow);
+    if (is_trouble_stated && is_quiet && !is_sure) one.add(Feature::TroubleStated);
+    if (is_overcome && !is_quiet && one.kind != Kind::Straggler) one.add(Feature::Overcome);
+  }
+}
+
+/// Returns the most certain hypothesis with what stacks and connections add, and the others that differ from it.
+/// shape  not empty
+Verdict rank_hypotheses(const Scene& scene, Explanations all) {
+  for (Explanation& one : all) one.confidence = confidence_of(one.features);
+  std::ranges::stable_sort(
+      all, [](const Explanation& a, const Explanation& b) { return a.confidence > b.confidence; });
+  Verdict verdict;
+  verdict.best = std::move(all.front());
+  add_stacks_of(scene.logs, verdict.best);
+  add_lacking_chunks(scene.connections, verdict.best);
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    // Unknown without a culprit is listed only once, and not next to a cause.
+    const bool is_doubt = all[i].kind == Kind::Unknown && all[i].culprits.empty();
+    // The same cause with other evidence is not another hypothesis.
+    const auto is_same = [&](const Explanation& one) {
+      return one.kind == all[i].kind && one.culprits == all[i].culprits;
+    };
+    const bool is_known = is_same(verdict.best) || std::ranges::any_of(verdict.others, is_same);
+    if (!is_doubt && !is_known) verdict.others.push_back(std::move(all[i]));
+  }
+  return verdict;
 }
 
 }  // namespace
@@ -284,7 +331,7 @@ Verdict decide(const Job& job, const LogFacts& logs, const Connections& connecti
   add_links(scene, all);
   add_busy(scene, all);
   add_positions(scene, all);
-  const bool has_hypotheses = !all.empty();
+  const bool is_trouble_stated = !all.empty();
   add_quiet(scene, all);
   const bool is_moving = std::ranges::any_of(
       all, [](const Explanation& one) { return one.ground() == Feature::Moved; });
@@ -301,43 +348,9 @@ Verdict decide(const Job& job, const LogFacts& logs, const Connections& connecti
       std::ranges::any_of(all, [](const Explanation& one) { return !one.culprits.empty(); });
   if (!is_any_named) add_enqueued(scene, all);
   if (all.empty()) add_unexplained(scene, all);
-  // A report of trouble contradicts that the job is only idle.
-  const bool is_slow =
-      std::ranges::any_of(all, [](const Explanation& one) { return one.kind == Kind::Straggler; });
-  if (has_hypotheses) {
-    for (Explanation& one : all) {
-      const bool is_sure =
-          one.ground() == Feature::Moved || (one.ground() == Feature::WentOn && !is_slow);
-      if (sort_of(one.ground()) == Sort::Quiet && !is_sure) one.add(Feature::TroubleStated);
-    }
-  }
-  // Trouble that was reported before the job continued was temporary.
-  const bool is_overcome = std::ranges::any_of(
-      all, [](const Explanation& one) { return one.ground() == Feature::WentOn; });
-  for (Explanation& one : all) {
-    // A job with a slow rank also continues.
-    if (is_overcome && sort_of(one.ground()) != Sort::Quiet && one.kind != Kind::Straggler)
-      one.add(Feature::Overcome);
-  }
+  add_contradictions(is_trouble_stated, all);
   Relations(scene, all).add_features();
-  for (Explanation& one : all) one.confidence = confidence_of(one.features);
-  std::ranges::stable_sort(
-      all, [](const Explanation& a, const Explanation& b) { return a.confidence > b.confidence; });
-  Verdict verdict;
-  verdict.best = std::move(all.front());
-  add_stacks_of(logs, verdict.best);
-  add_lacking_chunks(connections.all, verdict.best);
-  for (std::size_t i = 1; i < all.size(); ++i) {
-    // Unknown without a culprit is listed only once, and not next to a cause.
-    const bool is_doubt = all[i].kind == Kind::Unknown && all[i].culprits.empty();
-    // The same cause with other evidence is not another hypothesis.
-    const auto is_same = [&](const Explanation& one) {
-      return one.kind == all[i].kind && one.culprits == all[i].culprits;
-    };
-    const bool is_known = is_same(verdict.best) || std::ranges::any_of(verdict.others, is_same);
-    if (!is_doubt && !is_known) verdict.others.push_back(std::move(all[i]));
-  }
-  return verdict;
+  return rank_hypotheses(scene, std::move(all));
 }
 
 }  // namespace ringside::hang
