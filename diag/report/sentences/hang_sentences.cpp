@@ -40,6 +40,7 @@ std::string local_note(const Explanation& one) {
              : "";
 }
 
+/// code  negative: the number of a signal; 128 and more: that of a shell, 128 plus the signal; else an exit status
 std::string signal_text(std::int64_t code) {
   switch (code) {
     case -9:
@@ -170,31 +171,62 @@ std::string process_note(const Explanation& one) {
   return {};
 }
 
+/// Returns the sentence on ranks that never entered a call, and on what they did instead.
+std::string absent_text(const Explanation& one) {
+  const std::string who = capital(ranks_text(one.culprits));
+  const std::string never_entered =
+      fmt::format("{} never entered {}: nothing is pending there{}.", who, one.call, waiters(one));
+  const bool has_died = one.kind == Kind::DeadRank;
+  if (!has_died && (one.has(F::AlsoStopped) || one.has(F::AlsoSilent)))
+    return never_entered + process_note(one);
+  std::string text;
+  if (has_died && !one.what.empty()) {
+    text = fmt::format("{} died before {}: {}.", who, one.call, excerpt(one.what));
+  } else if (one.has(F::OwnException)) {
+    text =
+        fmt::format("{} raised {} and did not join {}{}.", who,
+                    one.what.empty() ? "an exception" : excerpt(one.what), one.call, waiters(one));
+  } else {
+    text = never_entered;
+    if (!one.what.empty())
+      text += fmt::format(" It {}{}.", one.what.starts_with("was") ? "" : "is in ", one.what);
+  }
+  if (one.has(F::ByLogsAlone)) text += " There is no dump of it.";
+  return text;
+}
+
+/// Returns the sentence on a call that some ranks left by a time-out, where nothing shows which other rank is missing.
+std::string silent_ranks_text(const Explanation& one) {
+  if (one.count > 0)
+    return fmt::format(
+        "{} of {} dumps are here, and {}{}: the dumps do not show which other rank is missing.",
+        one.count, one.total, ranks_that(one.waiting, "waits", "wait"), in_call(one));
+  const bool is_size_known = one.total > 0;
+  std::string text =
+      fmt::format("{} timed out{}; {}.",
+                  is_size_known ? fmt::format("{} of {} ranks ({})", one.waiting.size(), one.total,
+                                              ranks_text(one.waiting))
+                                : capital(ranks_text(one.waiting)),
+                  in_call(one),
+                  is_size_known ? "which other rank is missing is unknown"
+                                : "no line shows how many ranks the job has");
+  if (!one.others.empty())
+    text += fmt::format(" No line of {} shows this call.", ranks_text(one.others));
+  std::vector<int> silent;
+  std::ranges::set_difference(one.suspects, one.others, std::back_inserter(silent));
+  if (is_size_known && !silent.empty())
+    text += fmt::format(" No line of {} is here.", ranks_text(silent));
+  if (one.kind == Kind::NetworkStall)
+    return text +
+           " A rank that did its part of a call with a root continues: the network between "
+           "the hosts may be stuck.";
+  return text + " A missing log is not evidence against a rank.";
+}
+
 std::string absence_text(const Explanation& one) {
   switch (one.ground()) {
-    case F::Absent: {
-      const std::string who = capital(ranks_text(one.culprits));
-      const std::string event = one.what.empty() ? "" : ": " + excerpt(one.what);
-      std::string text;
-      if (one.kind != Kind::DeadRank && (one.has(F::AlsoStopped) || one.has(F::AlsoSilent))) {
-        return fmt::format("{} never entered {}: nothing is pending there{}.{}", who, one.call,
-                           waiters(one), process_note(one));
-      }
-      if (one.kind == Kind::DeadRank && !event.empty()) {
-        text = fmt::format("{} died before {}{}.", who, one.call, event);
-      } else if (one.has(F::OwnException)) {
-        text = fmt::format("{} raised {} and did not join {}{}.", who,
-                           one.what.empty() ? "an exception" : excerpt(one.what), one.call,
-                           waiters(one));
-      } else {
-        text = fmt::format("{} never entered {}: nothing is pending there{}.", who, one.call,
-                           waiters(one));
-        if (!one.what.empty())
-          text += fmt::format(" It {}{}.", one.what.starts_with("was") ? "" : "is in ", one.what);
-      }
-      if (one.has(F::ByLogsAlone)) text += " There is no dump of it.";
-      return text;
-    }
+    case F::Absent:
+      return absent_text(one);
     case F::OwesTransfer:
       return fmt::format("{} never made the other half of {}, in which {}.",
                          capital(ranks_text(one.culprits)), one.call,
@@ -217,31 +249,8 @@ std::string absence_text(const Explanation& one) {
           "{} most likely missing{}: it is the only rank without a time-out, and {}.",
           capital_ranks(one.culprits, "is", "are"), in_call(one, "from"),
           ranks_that(one.waiting, "timed out", "timed out"));
-    case F::SilentRanks: {
-      if (one.count > 0)
-        return fmt::format(
-            "{} of {} dumps are here, and {}{}: the dumps do not show which other rank is missing.",
-            one.count, one.total, ranks_that(one.waiting, "waits", "wait"), in_call(one));
-      std::string text =
-          fmt::format("{} timed out{}; {}.",
-                      one.total > 0 ? fmt::format("{} of {} ranks ({})", one.waiting.size(),
-                                                  one.total, ranks_text(one.waiting))
-                                    : capital(ranks_text(one.waiting)),
-                      in_call(one),
-                      one.total > 0 ? "which other rank is missing is unknown"
-                                    : "no line shows how many ranks the job has");
-      if (!one.others.empty())
-        text += fmt::format(" No line of {} shows this call.", ranks_text(one.others));
-      std::vector<int> silent;
-      std::ranges::set_difference(one.suspects, one.others, std::back_inserter(silent));
-      if (one.total > 0 && !silent.empty())
-        text += fmt::format(" No line of {} is here.", ranks_text(silent));
-      if (one.kind == Kind::NetworkStall)
-        return text +
-               " A rank that did its part of a call with a root continues: the network between "
-               "the hosts may be stuck.";
-      return text + " A missing log is not evidence against a rank.";
-    }
+    case F::SilentRanks:
+      return silent_ranks_text(one);
     case F::WentAhead:
       return fmt::format("{} alone went on to {}, while {} idle at one place before it.{}",
                          capital(ranks_text(one.culprits)), one.call,
@@ -349,7 +358,7 @@ std::string stall_text(const Explanation& one) {
   }
 }
 
-std::string report_text_of(const Explanation& one) {
+std::string reported_text(const Explanation& one) {
   switch (one.ground()) {
     case F::ReportedAbsent:
       return fmt::format("{} did not arrive{}: {} names {}.", capital(ranks_text(one.culprits)),
@@ -501,7 +510,7 @@ std::string why_of(const Explanation& one) {
   }
   if (ground <= F::OneCallBehind) return absence_text(one);
   if (ground <= F::UnclearWait) return stall_text(one);
-  if (ground <= F::PersonSays) return report_text_of(one);
+  if (ground <= F::PersonSays) return reported_text(one);
   return quiet_text(one);
 }
 

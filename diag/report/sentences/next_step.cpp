@@ -45,8 +45,7 @@ std::string step_for_rank(const Explanation& one, const Job& job, const LogFacts
       (one.has(Feature::AlsoSilent) && one.kind != Kind::DeadRank))
     return fmt::format(
         "Look at the process of rank {1}{2}: ps -o stat= -p {0}. T: it is stopped (kill -CONT "
-        "{0}). "
-        "No line: it is dead ({3}). Otherwise its host is cut off or the process is stuck: "
+        "{0}). No line: it is dead ({3}). Otherwise its host is cut off or the process is stuck: "
         "py-spy dump --pid {0}",
         pid, rank, host, kKernelLog);
   switch (one.kind) {
@@ -107,8 +106,7 @@ std::string step_for_network(const Explanation& one, const LogFacts& logs) {
     return std::string(meaning->fix);
   if (one.reporter == facts::Reporter::Transport && !one.places.empty())
     return "ibstat and dmesg (mlx5) on the host that reports it: the adapter, its port, the cable; "
-           "then "
-           "`ncclras -v` twice, 30 s apart";
+           "then `ncclras -v` twice, 30 s apart";
   if (one.ground() == Feature::DataLost && one.others.size() == 2) {
     const auto named = [&](int rank) {
       return fmt::format("rank {}{}", rank, on_host(logs, rank));
@@ -153,18 +151,15 @@ std::string next_of(const Explanation& one, const Job& job, const LogFacts& logs
                : "Get the logs of all ranks: the one without this time-out is the one to look at.";
   if (logs.timeouts > 0)
     return "Run again with TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1, and give "
-           "the "
-           "dumps of all ranks.";
+           "the dumps of all ranks.";
   if (one.shown == Shown::Cancelled)
     return "The job is over: run it again with TORCH_FR_BUFFER_SIZE=2000, and take a py-spy dump "
-           "of "
-           "every rank before its end; or compare the times of the ranks' last lines.";
+           "of every rank before its end; or compare the times of the ranks' last lines.";
   if (!logs.stacks.empty())
     return "Take a py-spy dump of every rank at the same time: ranks that are not in a collective "
            "are the culprits.";
   return "Take the stack of every rank while the job hangs (py-spy dump --pid PID), or run "
-         "`ncclras "
-         "-v` on any of its hosts.";
+         "`ncclras -v` on any of its hosts.";
 }
 
 }  // namespace ringside::hang

@@ -77,8 +77,7 @@ std::string shown_text(const Explanation& one) {
                                          ranks_text(one.others), one.call));
     case Shown::IssuesAlone:
       return "All ranks have issued the same calls; their recorder notes a call when it is issued, "
-             "so "
-             "nothing here shows whether the last one ended.";
+             "so nothing here shows whether the last one ended.";
     case Shown::LaunchesAlone:
       return "All ranks have launched the same calls by ncclras: the job is idle, or all are in "
              "one call that does not end.";
@@ -106,8 +105,7 @@ std::string quiet_text(const Explanation& one) {
     case F::OnItsWay:
       return fmt::format(
           "{} may just be about to{}: as far as is recorded, it is no later than its usual "
-          "pause{}. "
-          "Ask again after that.",
+          "pause{}. Ask again after that.",
           capital(ranks_text(one.others)), one.call.empty() ? " make it" : in_call(one, "enter"),
           one.what.empty() ? "" : fmt::format(" of up to {}", one.what));
     case F::NothingPending:
