@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "diag/audit/link_matrix.h"
+#include "diag/audit/quoted_line.h"
 #include "diag/logparse/cursor.h"
 
 namespace ringside::audit {
@@ -36,7 +37,7 @@ std::size_t prompt_end(std::string_view line) {
   if (line.starts_with("$ ") || line.starts_with("# ")) return 2;
   const std::size_t end = std::min(line.find("$ "), line.find("# "));
   const std::string_view before = line.substr(0, std::min(end, line.size()));
-  constexpr std::size_t kLongest = 60;
+  constexpr std::size_t kLongest = 60;  // a longer text before `$` or `#` is a sentence
   const bool is_prompt = end != std::string_view::npos && !before.empty() &&
                          before.size() <= kLongest &&
                          (contains(before, "@") || !contains(before, " "));
@@ -54,8 +55,94 @@ CapabilityFact fact_of(What what, const logs::Record& record, const std::string&
   CapabilityFact fact;
   fact.what = what;
   fact.host = host;
-  fact.quoted = {record.place, record.speaker, quotable(record.line)};
+  fact.quoted = quoted_line(record);
   return fact;
+}
+
+/// A line of a tool's output.
+struct OutputLine {
+  std::string_view text;
+  std::vector<std::string_view> words;
+  std::string_view command;  ///< that the last prompt shows; empty: no prompt
+};
+
+/// Appends facts that one line states.
+class FactsOfLine {
+ public:
+  FactsOfLine(const logs::Record& record, const std::string& host,
+              std::vector<CapabilityFact>& facts)
+      : record_(record), host_(host), facts_(facts) {}
+
+  CapabilityFact& add(What what, std::string_view device, std::string_view value) {
+    CapabilityFact& fact = facts_.emplace_back(fact_of(what, record_, host_));
+    fact.device = device;
+    fact.value = value;
+    return fact;
+  }
+
+ private:
+  const logs::Record& record_;
+  const std::string& host_;
+  std::vector<CapabilityFact>& facts_;
+};
+
+/// Reads `ulimit -l`, `ulimit -a` and /proc/PID/limits.
+void read_memlock(const OutputLine& line, FactsOfLine& facts) {
+  const bool is_answer = contains(line.command, "ulimit -l") && line.words.size() == 1;
+  if (is_answer && (line.words[0] == "unlimited" || is_number(line.words[0])))
+    facts.add(What::Memlock, {}, line.words[0]);
+  if (lower_case(line.text).starts_with("max locked memory"))
+    facts.add(What::Memlock, {},
+              contains(line.text, "unlimited") ? "unlimited" : line.words.back());
+}
+
+/// Reads a row of show_gids: DEV PORT INDEX GID [IPv4] VER DEV
+void read_gid(const OutputLine& line, FactsOfLine& facts) {
+  constexpr std::size_t kGid = 39;  // characters of eight groups of four digits
+  const auto& words = line.words;
+  const bool is_row = words.size() >= 6 && is_number(words[1]) && is_number(words[2]) &&
+                      words[3].size() == kGid && contains(words[3], ":");
+  if (!is_row) return;
+  CapabilityFact& fact = facts.add(What::Gid, words[0], contains(line.text, "v2") ? "v2" : "v1");
+  fact.index = std::atoi(std::string(words[2]).c_str());
+  if (words.size() > 6) fact.value += " " + std::string(words[4]);
+}
+
+/// Reads ibv_devinfo, `hca_id: mlx5_0` and `state: PORT_ACTIVE (4)`, and ibstat, `CA 'mlx5_0'` and `State: Active`.
+/// device  that the last heading names; a heading changes it
+void read_port(const OutputLine& line, std::string& device, FactsOfLine& facts) {
+  const auto& words = line.words;
+  if (words.size() == 2 && words[0] == "hca_id:") device = words[1];
+  if (words.size() == 2 && words[0] == "CA" && words[1].starts_with("'"))
+    device = words[1].substr(1, words[1].size() - 2);
+  if (words.size() < 2 || (words[0] != "state:" && words[0] != "State:")) return;
+  const bool is_active = words[1] == "PORT_ACTIVE" || words[1] == "Active";
+  const bool is_port = is_active || words[1].starts_with("PORT_") || words[1] == "Down" ||
+                       words[1] == "Initializing";
+  if (is_port) facts.add(What::Port, device, is_active ? "active" : "down");
+}
+
+/// Reads `ping -M do -s 8972`: a packet larger than the smallest MTU on the path is lost, or a router refuses it.
+void read_ping(const OutputLine& line, FactsOfLine& facts) {
+  const bool is_lost = contains(line.command, "ping ") &&
+                       contains_any(line.text, {" 100% packet loss", "Frag needed"});
+  if (!is_lost) return;
+  constexpr int kStandard = 1472;  // payload of an Ethernet frame of 1,500 bytes
+  constexpr std::string_view kSize = "-s ";
+  const std::size_t size_at = line.command.find(kSize);
+  const int bytes =
+      size_at == std::string_view::npos
+          ? 0
+          : std::atoi(std::string(line.command.substr(size_at + kSize.size())).c_str());
+  const bool is_large = bytes > kStandard && contains(line.command, "-M do");
+  facts.add(is_large ? What::LargePacket : What::NoPing, {}, "lost").index = bytes;
+}
+
+/// Reads pip list and pip freeze.
+void read_package(const OutputLine& line, FactsOfLine& facts) {
+  const auto& words = line.words;
+  if (words.size() == 2 && (words[0].starts_with("nvidia-nccl-") || words[0] == "nccl"))
+    facts.add(What::Package, {}, std::string(words[0]) + " " + std::string(words[1]));
 }
 
 }  // namespace
@@ -77,63 +164,22 @@ void CapabilityLines::take_prompt(std::string_view line, const logs::Record& rec
 void CapabilityLines::take(const logs::Record& record, std::vector<CapabilityFact>& facts) {
   constexpr std::size_t kMostFacts = 10'000;
   if (facts.size() >= kMostFacts) return;
-  const std::string_view line = logs::trimmed(record.line);
-  if (line.empty()) return;
-  is_answer_next_ = prompt_end(line) != std::string_view::npos;
-  if (is_answer_next_) return take_prompt(line, record, facts);
-  const auto add = [&](What what, std::string_view device, std::string_view value) {
-    facts.push_back(fact_of(what, record, host_));
-    facts.back().device = device;
-    facts.back().value = value;
-  };
+  const std::string_view text = logs::trimmed(record.line);
+  if (text.empty()) return;
+  is_answer_next_ = prompt_end(text) != std::string_view::npos;
+  if (is_answer_next_) return take_prompt(text, record, facts);
+  FactsOfLine found(record, host_, facts);
   for (const Tool& tool : kTools) {
-    if (contains(line, tool.mark)) add(What::Command, {}, tool.command);
+    if (contains(text, tool.mark)) found.add(What::Command, {}, tool.command);
   }
-  const std::vector<std::string_view> words = cells_of(line);
-
-  // ulimit -l, ulimit -a, /proc/PID/limits
-  const bool is_answer = contains(command_, "ulimit -l") && words.size() == 1;
-  if (is_answer && (words[0] == "unlimited" || is_number(words[0])))
-    add(What::Memlock, {}, words[0]);
-  if (lower_case(line).starts_with("max locked memory"))
-    add(What::Memlock, {}, contains(line, "unlimited") ? "unlimited" : words.back());
-
-  // show_gids: DEV PORT INDEX GID [IPv4] VER DEV
-  constexpr std::size_t kGid = 39;
-  if (words.size() >= 6 && is_number(words[1]) && is_number(words[2]) && words[3].size() == kGid &&
-      contains(words[3], ":")) {
-    add(What::Gid, words[0], contains(line, "v2") ? "v2" : "v1");
-    facts.back().index = std::atoi(std::string(words[2]).c_str());
-    if (words.size() > 6) facts.back().value += " " + std::string(words[4]);
-  }
-
-  // ibv_devinfo: `hca_id: mlx5_0`, `state: PORT_ACTIVE (4)`; ibstat: `CA 'mlx5_0'`, `State: Active`
-  if (words.size() == 2 && words[0] == "hca_id:") device_ = words[1];
-  if (words.size() == 2 && words[0] == "CA" && words[1].starts_with("'"))
-    device_ = words[1].substr(1, words[1].size() - 2);
-  if (words.size() >= 2 && (words[0] == "state:" || words[0] == "State:")) {
-    const bool is_active = words[1] == "PORT_ACTIVE" || words[1] == "Active";
-    const bool is_port = is_active || words[1].starts_with("PORT_") || words[1] == "Down" ||
-                         words[1] == "Initializing";
-    if (is_port) add(What::Port, device_, is_active ? "active" : "down");
-  }
-
-  // ping -M do -s 8972: a packet larger than the smallest MTU on the path is lost, or a router refuses it.
-  if (contains(command_, "ping ") && contains_any(line, {" 100% packet loss", "Frag needed"})) {
-    constexpr int kStandard = 1472;  // payload of an Ethernet frame of 1,500 bytes
-    const std::size_t size_at = command_.find("-s ");
-    const int bytes = size_at == std::string::npos ? 0 : std::atoi(command_.c_str() + size_at + 3);
-    const bool is_large = bytes > kStandard && contains(command_, "-M do");
-    add(is_large ? What::LargePacket : What::NoPing, {}, "lost");
-    facts.back().index = bytes;
-  }
-
-  // pip list, pip freeze
-  if (words.size() == 2 && (words[0].starts_with("nvidia-nccl-") || words[0] == "nccl"))
-    add(What::Package, {}, std::string(words[0]) + " " + std::string(words[1]));
-
+  const OutputLine line{text, cells_of(text), command_};
+  read_memlock(line, found);
+  read_gid(line, found);
+  read_port(line, device_, found);
+  read_ping(line, found);
+  read_package(line, found);
   // docker inspect --format '{{.HostConfig.Privileged}} {{.HostConfig.Devices}}'
-  if (contains(command_, "HostConfig") && line == "false []") add(What::Device, {}, "none");
+  if (contains(command_, "HostConfig") && text == "false []") found.add(What::Device, {}, "none");
 }
 
 }  // namespace ringside::audit

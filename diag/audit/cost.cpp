@@ -16,9 +16,9 @@
 namespace ringside::audit {
 namespace {
 
-/// The all-reduce whose time shows the cost of a finding: large enough that bandwidth limits it
+/// The all-reduce whose time shows the cost of a finding: large enough that bandwidth limits it.
 constexpr Bytes kSize = 64_MiB;
-/// The rate that NCCL assumes for an interface whose rate it cannot read
+/// The rate that NCCL assumes for an interface whose rate it cannot read.
 constexpr int kTcpMbits = 10'000;
 
 using Variables = std::map<std::string, std::string>;
@@ -44,12 +44,15 @@ void without_gdr(JobHosts& hosts) {
   });
 }
 
+/// What the model predicts of a collective.
 struct Answer {
-  double busbw_gbs = 0;
+  double busbw_gbs = 0;  ///< GB/s
   int channels = 0;
 };
 
-/// Predicts an all-reduce of that size on those hosts with those variables.
+/// Predicts a collective of that size on those hosts with those variables.
+/// release  of NCCL
+/// errors   those of the topology, the channels and the tuner; Unsupported: the model has no time
 Result<Answer> predict_job(const JobHosts& hosts, const Variables& variables,
                            const std::string& release, Collective collective, Bytes bytes) {
   const ringside::Environment environment =
@@ -80,6 +83,53 @@ std::string factor_text(double expected, double actual) {
 CostModel cost_model_of(const Finding& finding) {
   const FindingType* type = finding_type(finding.id);
   return type == nullptr ? CostModel::None : type->cost;
+}
+
+/// Largest number of ranks that is predicted: planning a larger job takes longer than reading its log.
+constexpr std::size_t kMostRanks = 4'096;
+
+/// If the measured rate exceeds the expected one by this factor, the assumed hosts are wrong.
+constexpr float kImpossible = 1.3F;
+
+std::optional<Collective> collective_of(const BenchmarkTable& table) {
+  const std::string name =
+      table.collective.empty() && table.has_redop ? "all_reduce" : table.collective;
+  if (name == "all_reduce") return Collective::AllReduce;
+  if (name == "all_gather") return Collective::AllGather;
+  if (name == "reduce_scatter") return Collective::ReduceScatter;
+  return std::nullopt;
+}
+
+void predict_table(const ExpectedJob& expected, BenchmarkTable& table) {
+  const std::optional<Collective> collective = collective_of(table);
+  if (!collective || table.devices.size() > kMostRanks) return;
+  float most = 0;
+  for (BenchmarkLine& row : table.rows) {
+    const Result<Answer> answer =
+        predict_job(expected.hosts, {}, expected.release.name, *collective, Bytes{row.bytes});
+    if (!answer) continue;
+    row.expected_gbs = static_cast<float>(answer->busbw_gbs);
+    if (row.expected_gbs > 0 && row.bytes >= kSize.value)
+      most = std::max(most, row.busbw_gbs / row.expected_gbs);
+  }
+  table.expected_of = fmt::format("{}, {}", expected.source, expected.release.text());
+  table.has_known_nics = expected.has_known_nics;
+  if (most <= kImpossible) return;
+  for (BenchmarkLine& row : table.rows) row.expected_gbs = -1;
+  table.expected_of.clear();
+}
+
+bool has_cost_model(const Finding& finding) {
+  const CostModel model = cost_model_of(finding);
+  return model != CostModel::None && model != CostModel::Table;
+}
+
+/// Adds a note to the findings whose cost could not be computed.
+void say_cost_unknown(const Error& why, std::vector<Finding>& findings) {
+  for (Finding& finding : findings) {
+    if (finding.severity < Severity::Warning || !has_cost_model(finding)) continue;
+    finding.unseen.push_back(fmt::format("the cost: {} (--cluster names them)", why.message));
+  }
 }
 
 }  // namespace
@@ -118,68 +168,12 @@ std::optional<AsFound> as_found(const Finding& finding, const JobFacts& facts, J
   return std::nullopt;
 }
 
-namespace {
-
-/// Largest number of ranks that is predicted: planning a larger job takes longer than reading its log.
-constexpr std::size_t kMostRanks = 4'096;
-
-/// If the measured rate exceeds the expected one by this factor, the assumed hosts are wrong.
-constexpr float kImpossible = 1.3F;
-
-std::optional<Collective> collective_of(const BenchmarkTable& table) {
-  const std::string name =
-      table.collective.empty() && table.has_redop ? "all_reduce" : table.collective;
-  if (name == "all_reduce") return Collective::AllReduce;
-  if (name == "all_gather") return Collective::AllGather;
-  if (name == "reduce_scatter") return Collective::ReduceScatter;
-  return std::nullopt;
-}
-
-void predict_table(const ExpectedJob& expected, BenchmarkTable& table) {
-  const std::optional<Collective> collective = collective_of(table);
-  if (!collective || table.devices.size() > kMostRanks) return;
-  float most = 0;
-  for (BenchmarkLine& row : table.rows) {
-    const Result<Answer> answer =
-        predict_job(expected.hosts, {}, expected.release.name, *collective, Bytes{row.bytes});
-    if (!answer) continue;
-    row.expected_gbs = static_cast<float>(answer->busbw_gbs);
-    constexpr std::uint64_t kLarge = std::uint64_t{64} << 20;  // bandwidth limits these sizes
-    if (row.expected_gbs > 0 && row.bytes >= kLarge)
-      most = std::max(most, row.busbw_gbs / row.expected_gbs);
-  }
-  table.expected_of = fmt::format("{}, {}", expected.source, expected.release.text());
-  table.has_known_nics = expected.has_known_nics;
-  if (most <= kImpossible) return;
-  for (BenchmarkLine& row : table.rows) row.expected_gbs = -1;
-  table.expected_of.clear();
-}
-
-}  // namespace
-
 void predict_tables(JobFacts& facts, const std::string& cluster) {
   if (facts.tables.empty()) return;
   const Result<ExpectedJob> expected = expected_job(facts, cluster);
   if (!expected) return;
   for (BenchmarkTable& table : facts.tables) predict_table(*expected, table);
 }
-
-namespace {
-
-bool has_cost_model(const Finding& finding) {
-  const CostModel model = cost_model_of(finding);
-  return model != CostModel::None && model != CostModel::Table;
-}
-
-/// Adds a note to the findings whose cost could not be computed.
-void say_cost_unknown(const Error& why, std::vector<Finding>& findings) {
-  for (Finding& finding : findings) {
-    if (finding.severity < Severity::Warning || !has_cost_model(finding)) continue;
-    finding.unseen.push_back(fmt::format("the cost: {} (--cluster names them)", why.message));
-  }
-}
-
-}  // namespace
 
 Result<std::string> add_costs(Audit& audit, const std::string& cluster) {
   const bool matters = std::any_of(audit.findings.begin(), audit.findings.end(), has_cost_model);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <optional>
 
 #include "base/text.h"
 #include "diag/audit/findings.h"
@@ -132,7 +133,7 @@ void set_hosts(const JobFacts& facts, Host host, JobHosts& hosts) {
 }
 
 /// Sets the latency of EFA devices, which a dump does not contain.
-/// source  aws-ofi-nccl's properties of EFA, as in the preset aws-p5
+/// source  aws-ofi-nccl, the latency that it reports of EFA; the preset aws-p5 has the same
 void set_latency(const JobFacts& facts, std::vector<HostPci>& list) {
   constexpr double kEfa = 75;  // us
   const std::vector<KeptMessage>& lines = facts.messages[MessageId::OfiProvider].kept;
@@ -148,43 +149,9 @@ void set_latency(const JobFacts& facts, std::vector<HostPci>& list) {
   }
 }
 
-}  // namespace
-
-std::string_view preset_of_gpu(std::string_view gpu) {
-  // PCIe cards have no NVLink, or have bridges that no line shows.
-  if (contains_any(lower_case(gpu), {"pcie", " nvl"})) return {};
-  for (const PresetOfGpu& one : kPresets) {
-    if (contains(gpu, one.words)) return one.preset;
-  }
-  return {};
-}
-
-void keep_nics(JobHosts& hosts, std::size_t count, int mbits) {
-  for (HostRun& run : hosts.runs) {
-    std::size_t left = count;
-    for (HostCpu& cpu : run.host.cpus) {
-      for_each_net_list(cpu.pci, [&](std::vector<HostNet>& nets) {
-        if (nets.size() > left) nets.resize(left);
-        left -= nets.size();
-        for (HostNet& net : nets) {
-          if (mbits > 0) net.mbits_per_second = mbits;
-        }
-      });
-    }
-  }
-}
-
-Result<ExpectedJob> expected_job(const JobFacts& facts, const std::string& cluster) {
-  const LogRelease release = release_of(facts);
-  RINGSIDE_TRY(const TopologyRules rules, load_topology_rules(release.name));
-  const int nodes = std::max(facts.nodes(), 1);
-  // The user names the hosts.
-  if (!cluster.empty()) {
-    const bool has_count = contains(cluster, ':');
-    RINGSIDE_TRY(JobHosts hosts, load_hosts(cluster, has_count ? 1 : nodes, std::nullopt));
-    return ExpectedJob{std::move(hosts), cluster, release};
-  }
-  // A log has a topology dump.
+/// Returns the hosts of a topology dump.  returns  nothing: no dump is complete and valid
+std::optional<ExpectedJob> job_of_dump(const JobFacts& facts, const LogRelease& release,
+                                       const TopologyRules& rules) {
   for (const TopologyDump* dump : dumps_of(facts)) {
     Result<Host> host = host_of_dump(*dump, rules);
     if (!host) continue;
@@ -193,7 +160,12 @@ Result<ExpectedJob> expected_job(const JobFacts& facts, const std::string& clust
     set_hosts(facts, *std::move(host), hosts);
     return ExpectedJob{std::move(hosts), "the topology that " + dump->host + " dumped", release};
   }
-  // The GPUs match a preset, which is reduced to the GPUs and NICs that the logs show.
+  return std::nullopt;
+}
+
+/// Returns the preset that the GPUs match, reduced to the GPUs and NICs that the logs show.
+Result<ExpectedJob> job_of_preset(const JobFacts& facts, const LogRelease& release) {
+  const int nodes = std::max(facts.nodes(), 1);
   const Guess guess = guess_of(facts);
   if (guess.preset.empty()) {
     return Error{ErrorCode::NotFound, "the logs do not show the hardware of the hosts",
@@ -227,6 +199,46 @@ Result<ExpectedJob> expected_job(const JobFacts& facts, const std::string& clust
                   listed.count > 0 ? fmt::format(" with {}", plural(listed.count, "NIC", "NICs"))
                                    : std::string()),
       release, listed.count > 0 || nodes == 1 || is_rack};
+}
+
+}  // namespace
+
+std::string_view preset_of_gpu(std::string_view gpu) {
+  // PCIe cards have no NVLink, or have bridges that no line shows.
+  if (contains_any(lower_case(gpu), {"pcie", " nvl"})) return {};
+  for (const PresetOfGpu& one : kPresets) {
+    if (contains(gpu, one.words)) return one.preset;
+  }
+  return {};
+}
+
+void keep_nics(JobHosts& hosts, std::size_t count, int mbits) {
+  for (HostRun& run : hosts.runs) {
+    std::size_t left = count;
+    for (HostCpu& cpu : run.host.cpus) {
+      for_each_net_list(cpu.pci, [&](std::vector<HostNet>& nets) {
+        if (nets.size() > left) nets.resize(left);
+        left -= nets.size();
+        for (HostNet& net : nets) {
+          if (mbits > 0) net.mbits_per_second = mbits;
+        }
+      });
+    }
+  }
+}
+
+Result<ExpectedJob> expected_job(const JobFacts& facts, const std::string& cluster) {
+  const LogRelease release = release_of(facts);
+  RINGSIDE_TRY(const TopologyRules rules, load_topology_rules(release.name));
+  // The user's hosts come first, then those of a dump.
+  if (!cluster.empty()) {
+    const bool has_count = contains(cluster, ':');
+    RINGSIDE_TRY(JobHosts hosts,
+                 load_hosts(cluster, has_count ? 1 : std::max(facts.nodes(), 1), std::nullopt));
+    return ExpectedJob{std::move(hosts), cluster, release};
+  }
+  if (auto dumped = job_of_dump(facts, release, rules)) return *std::move(dumped);
+  return job_of_preset(facts, release);
 }
 
 }  // namespace ringside::audit

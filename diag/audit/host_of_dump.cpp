@@ -14,8 +14,11 @@
 namespace ringside::audit {
 namespace {
 
-/// Bandwidth of 16 lanes: the limit of GPUs before Ampere, and before Hopper.
-constexpr float kPci3Gbs = 12, kPci4Gbs = 24;
+/// Bandwidth of 16 lanes in GB/s, as NCCL computes it: the limit of GPUs before Ampere, before Hopper, and after.
+constexpr float kPci3Gbs = 12, kPci4Gbs = 24, kPci5Gbs = 48, kPci6Gbs = 96;
+
+/// PCI classes of the devices, as in NCCL's topology files.
+constexpr std::uint32_t kGpuClass = 0x030200, kBridgeClass = 0x060400, kEthernetClass = 0x020000;
 
 /// Reads `0-1b000` or `1B000`: (domain << 20) | (bus << 12) | (device << 4) | function.
 std::int64_t number_of(const std::string& id) {
@@ -32,8 +35,6 @@ std::string bus_id_of(const std::string& id) {
                      (number >> 4) & 0xff, number & 0xf);
 }
 
-/// Sets the PCI link speed and width from which the engine computes that bandwidth.
-/// source  PCIe: 0.24 .. GB/s as in NCCL, 12 GB/s for gen3 x16, twice as much for each later generation
 /// Sets the speed and width of a PCI link from its rate, as the slowest generation that reaches the rate with 16 lanes.
 /// bw      GB/s, as pci_bandwidth() computes it
 /// source  the inverse of pci_bandwidth()
@@ -44,8 +45,8 @@ void set_link(HostPci& pci, float bw) {
   };
   constexpr int kLanes = 16;
   for (const Generation one :
-       {Generation{12, "8.0 GT/s PCIe"}, Generation{24, "16.0 GT/s PCIe"},
-        Generation{48, "32.0 GT/s PCIe"}, Generation{96, "64.0 GT/s PCIe"}}) {
+       {Generation{kPci3Gbs, "8.0 GT/s PCIe"}, Generation{kPci4Gbs, "16.0 GT/s PCIe"},
+        Generation{kPci5Gbs, "32.0 GT/s PCIe"}, Generation{kPci6Gbs, "64.0 GT/s PCIe"}}) {
     pci.link_speed = one.speed;
     pci.link_width = std::clamp(static_cast<int>(bw * kLanes / one.x16 + 0.5F), 1, kLanes);
     if (bw <= one.x16) break;
@@ -81,7 +82,8 @@ NvLinks nvlinks_of(float bw, float pci_bw, const NvLinkSpeeds& speeds) {
     const float count = bw / nvlink_bandwidth(one.sm, speeds);
     if (std::round(count) < 1 || std::round(count) > static_cast<float>(one.most_links)) continue;
     const float off = std::abs(count - std::round(count)) / std::max(count, 1.0F);
-    if (off >= least - 1e-4F) continue;
+    constexpr float kRounding = 1e-4F;  // of printed rates: fits this close count as equal
+    if (off >= least - kRounding) continue;
     least = off;
     best = {one.sm, static_cast<int>(std::round(count))};
   }
@@ -117,95 +119,154 @@ void set_adapter(const std::string& details, HostNet& net) {
   if (port < end && *port == '/') std::from_chars(port + 1, end, net.port);
 }
 
-void set_c2c(HostGpu& gpu, float bw) {
-  constexpr int kMbytes = 1000;
-  gpu.c2c = HostC2c{static_cast<int>(bw * kMbytes + 0.5F), 1};
-  gpu.sm = std::max(gpu.sm, 90);  // the first that has NVLink C2C
-}
+/// Builds a host from the lines of a dump. A line's indent shows the node to which it belongs.
+class HostBuilder {
+ public:
+  HostBuilder(const std::string& name, const TopologyRules& rules)
+      : host_{.name = name}, rules_(rules) {}
+
+  /// Takes the next line.
+  /// returns  false: the line repeats a processor. The hosts of one NVLink domain are dumped one after the other, and
+  ///          only the first is kept.
+  bool take(const DumpedNode& node) {
+    while (!enclosing_.empty() && enclosing_.back().indent >= node.indent) enclosing_.pop_back();
+    if (node.type == "CPU" && node.link.empty()) return add_processor(node);
+    if (host_.cpus.empty()) return true;
+    // A link to the CPU is C2C, also if the release prints it as NVLink.
+    const bool is_c2c =
+        node.link == "C2C" || (node.link == "NVL" && rules_.c2c_link == C2cLink::NvLink);
+    if (is_c2c && node.type == "CPU" && !gpus_.empty()) {
+      set_c2c(node.bw);
+    } else if (node.link == "NVL" && !gpus_.empty()) {
+      add_nvlinks(node);
+    } else if (node.link != "PCI" && node.link != "NET") {
+      return true;
+    } else if (node.type == "GPU") {
+      add_gpu(node);
+    } else if (node.type == "PCI" || node.type == "NIC") {
+      add_bridge_or_nic(node);
+    } else if (node.type == "NET" && !enclosing_.empty() && enclosing_.back().pci->nic) {
+      add_network_device(node, *enclosing_.back().pci->nic);
+    }
+    return true;
+  }
+
+  /// Returns the host. Ranks follow the order of the GPUs in the tree.
+  Host finish() {
+    int rank = 0;
+    for (HostCpu& cpu : host_.cpus) place_gpus(cpu.pci, rank);
+    return std::move(host_);
+  }
+
+  [[nodiscard]] bool has_gpu() const { return !gpus_.empty(); }
+
+ private:
+  bool add_processor(const DumpedNode& node) {
+    HostCpu cpu{.numa = static_cast<int>(std::max<std::int64_t>(number_of(node.id), 0))};
+    const bool is_known = std::any_of(host_.cpus.begin(), host_.cpus.end(),
+                                      [&](const HostCpu& one) { return one.numa == cpu.numa; });
+    if (is_known) return false;
+    set_processor(node.details, cpu);
+    host_.cpus.push_back(std::move(cpu));
+    enclosing_.clear();
+    return true;
+  }
+
+  /// Adds a device to the innermost enclosing node.
+  HostPci& add(HostPci pci) {
+    std::vector<HostPci>& children =
+        enclosing_.empty() ? host_.cpus.back().pci : enclosing_.back().pci->children;
+    children.push_back(std::move(pci));
+    return children.back();
+  }
+
+  void add_gpu(const DumpedNode& node) {
+    HostPci pci{.bus_id = bus_id_of(node.id), .device_class = kGpuClass};
+    set_link(pci, node.bw);
+    pci.gpu = HostGpu{.dev = static_cast<int>(gpus_.size()),
+                      .sm = node.bw > kPci4Gbs ? kHopperSm : kAmpereSm,
+                      .gdr = true};
+    gpus_.push_back(*pci.gpu);
+    last_gpu_bw_ = node.bw;
+    add(std::move(pci));
+  }
+
+  void set_c2c(float bw) {
+    constexpr int kMbytes = 1000;
+    HostGpu& gpu = gpus_.back();
+    gpu.c2c = HostC2c{static_cast<int>(bw * kMbytes + 0.5F), 1};
+    gpu.sm = std::max(gpu.sm, kHopperSm);  // the first that has NVLink C2C
+  }
+
+  void add_nvlinks(const DumpedNode& node) {
+    HostGpu& gpu = gpus_.back();
+    const NvLinks links = nvlinks_of(node.bw, last_gpu_bw_, rules_.nvlink);
+    const bool is_first = gpu.nvlinks.empty() && !gpu.c2c;
+    gpu.sm = is_first ? links.sm : std::max(gpu.sm, links.sm);
+    const bool is_switch = node.type == "NVS";
+    gpu.nvlinks.push_back({is_switch ? "fffffff:ffff:ff" : bus_id_of(node.id), links.count,
+                           is_switch ? kNvSwitchClass : kGpuClass});
+  }
+
+  void add_bridge_or_nic(const DumpedNode& node) {
+    const bool is_nic = node.type == "NIC";
+    HostPci pci{.bus_id = bus_id_of(node.id),
+                .device_class = is_nic ? kEthernetClass : kBridgeClass};
+    set_link(pci, node.bw);
+    if (is_nic) pci.nic = HostNic{};
+    HostPci* const added = &add(std::move(pci));
+    enclosing_.push_back({node.indent, added});
+  }
+
+  void add_network_device(const DumpedNode& node, HostNic& nic) {
+    constexpr float kMbitsPerGbyte = 8'000;
+    HostNet net{.name = fmt::format("net{}", nnets_), .dev = nnets_};
+    ++nnets_;
+    net.mbits_per_second = static_cast<int>(node.bw * kMbitsPerGbyte + 0.5F);
+    set_adapter(node.details, net);
+    net.gdr = true;
+    nic.nets.push_back(std::move(net));
+  }
+
+  /// Puts the GPUs, whose links are known now, into the tree, and numbers their ranks from `rank`.
+  void place_gpus(std::vector<HostPci>& list, int& rank) {
+    for (HostPci& pci : list) {
+      if (pci.gpu) {
+        pci.gpu = std::move(gpus_[static_cast<std::size_t>(pci.gpu->dev)]);
+        pci.gpu->rank = rank++;
+      }
+      place_gpus(pci.children, rank);
+    }
+  }
+
+  static constexpr int kAmpereSm = 80, kHopperSm = 90;  ///< compute capability times 10
+
+  /// A node that the next lines may belong to. Devices are added only to the innermost one, so that no pointer moves.
+  struct Enclosing {
+    int indent;
+    HostPci* pci;
+  };
+
+  Host host_;
+  const TopologyRules& rules_;
+  std::vector<Enclosing> enclosing_ = {};  ///< outermost first
+  std::vector<HostGpu> gpus_ = {};  ///< by dev; the lines of NVLinks after a GPU are the last one's
+  float last_gpu_bw_ = 0;           ///< GB/s of its PCI link
+  int nnets_ = 0;
+};
 
 }  // namespace
 
 Result<Host> host_of_dump(const TopologyDump& dump, const TopologyRules& rules) {
-  Host host{.name = dump.host};
-  // Dumps indent by three columns per level. This stack holds the enclosing nodes and their indents.
-  std::vector<std::pair<int, HostPci*>> enclosing;
-  HostPci* last_gpu = nullptr;
-  float last_gpu_bw = 0;
-  int ngpus = 0, nnets = 0;
+  HostBuilder builder(dump.host, rules);
   for (const DumpedNode& node : dump.nodes) {
-    while (!enclosing.empty() && enclosing.back().first >= node.indent) enclosing.pop_back();
-    if (node.type == "CPU" && node.link.empty()) {
-      HostCpu cpu{.numa = static_cast<int>(std::max<std::int64_t>(number_of(node.id), 0))};
-      // The hosts of one NVLink domain are dumped one after the other; only the first is kept.
-      const bool is_known = std::any_of(host.cpus.begin(), host.cpus.end(),
-                                        [&](const HostCpu& one) { return one.numa == cpu.numa; });
-      if (is_known) break;
-      set_processor(node.details, cpu);
-      host.cpus.push_back(std::move(cpu));
-      enclosing.clear();
-      continue;
-    }
-    if (host.cpus.empty()) continue;
-    std::vector<HostPci>& children =
-        enclosing.empty() ? host.cpus.back().pci : enclosing.back().second->children;
-    // A link to the CPU is C2C, also if the release prints it as NVLink.
-    const bool is_c2c =
-        node.link == "C2C" || (node.link == "NVL" && rules.c2c_link == C2cLink::NvLink);
-    if (is_c2c && node.type == "CPU" && last_gpu != nullptr) {
-      set_c2c(*last_gpu->gpu, node.bw);
-      continue;
-    }
-    if (node.link == "NVL" && last_gpu != nullptr) {
-      const NvLinks links = nvlinks_of(node.bw, last_gpu_bw, rules.nvlink);
-      const bool is_first = last_gpu->gpu->nvlinks.empty() && !last_gpu->gpu->c2c;
-      last_gpu->gpu->sm = is_first ? links.sm : std::max(last_gpu->gpu->sm, links.sm);
-      const bool is_switch = node.type == "NVS";
-      last_gpu->gpu->nvlinks.push_back({is_switch ? "fffffff:ffff:ff" : bus_id_of(node.id),
-                                        links.count, is_switch ? 0x068000U : 0x030200U});
-      continue;
-    }
-    if (node.link != "PCI" && node.link != "NET") continue;
-    if (node.type == "GPU") {
-      HostPci gpu{.bus_id = bus_id_of(node.id), .device_class = 0x030200};
-      set_link(gpu, node.bw);
-      gpu.gpu = HostGpu{.dev = ngpus++, .sm = node.bw > kPci4Gbs ? 90 : 80, .gdr = true};
-      last_gpu_bw = node.bw;
-      children.reserve(64);  // pointers to the elements stay valid
-      children.push_back(std::move(gpu));
-      last_gpu = &children.back();
-      continue;
-    }
-    if (node.type == "PCI" || node.type == "NIC") {
-      HostPci pci{.bus_id = bus_id_of(node.id),
-                  .device_class = node.type == "PCI" ? 0x060400U : 0x020000U};
-      set_link(pci, node.bw);
-      if (node.type == "NIC") pci.nic = HostNic{};
-      children.reserve(64);
-      children.push_back(std::move(pci));
-      enclosing.emplace_back(node.indent, &children.back());
-      continue;
-    }
-    if (node.type == "NET" && !enclosing.empty() && enclosing.back().second->nic) {
-      HostNet net{.name = fmt::format("net{}", nnets), .dev = nnets};
-      ++nnets;
-      net.mbits_per_second = static_cast<int>(node.bw * 8'000 + 0.5F);
-      set_adapter(node.details, net);
-      net.gdr = true;
-      enclosing.back().second->nic->nets.push_back(std::move(net));
-    }
+    if (!builder.take(node)) break;
   }
-  if (ngpus == 0)
+  if (!builder.has_gpu())
     return Error{ErrorCode::Corrupt, fmt::format("the topology of {} has no GPU", dump.host)};
-  int rank = 0;
-  const auto number = [&rank](const auto& self, std::vector<HostPci>& list) -> void {
-    for (HostPci& pci : list) {
-      if (pci.gpu) pci.gpu->rank = rank++;
-      self(self, pci.children);
-    }
-  };
-  for (HostCpu& cpu : host.cpus) number(number, cpu.pci);
   // Lost lines can, for example, nest devices in devices, so the dump is checked as strictly as a file.
-  RINGSIDE_TRY(Host checked, parse_nccl_xml(to_nccl_xml(host), "the topology of " + dump.host));
+  RINGSIDE_TRY(Host checked,
+               parse_nccl_xml(to_nccl_xml(builder.finish()), "the topology of " + dump.host));
   checked.name = dump.host;
   return checked;
 }

@@ -201,7 +201,7 @@ void Shard::take_one(const Record& record) {
     case RecordKind::Traceback:
       return take_plain(record);
     default:
-      return take_rare(record);
+      return take_fact(record);
   }
 }
 
@@ -313,61 +313,74 @@ void Shard::take_edge(const Record& record) {
                   .copy_engine = edge.copy_engine});
 }
 
-void Shard::take_comm_event(const Record& record) {
-  const auto& event = record.as<CommEvent>();
-  SpeakerParts& speaker = spoken[record.speaker];
-  const auto fill = [&](std::uint32_t index) {
-    CommPart& part = parts[index];
-    const auto set = [](auto& to, auto value, auto absent) {
-      if (value != absent) to = value;
-    };
-    name_part(index, event.comm);
-    set(part.comm_id, event.comm_id, 0U);
-    set(part.parent, event.parent, 0U);
-    set(part.rank, event.rank, -1);
-    set(part.nranks, event.nranks, -1);
-    set(part.color, event.color, -1);
-    set(part.child, event.child, -1);
-    set(part.bus_id, event.bus_id, -1);
-    set(part.cuda_device, event.cuda_device, -1);
-    set(part.nvml_device, event.nvml_device, -1);
-    part.is_rccl = part.is_rccl || event.is_rccl;
+/// Fills the fields of a part that the line states.
+void Shard::fill_part(std::uint32_t index, const CommEvent& event) {
+  name_part(index, event.comm);
+  CommPart& part = parts[index];
+  const auto set = [](auto& to, auto value, auto absent) {
+    if (value != absent) to = value;
   };
-  speaker.last_called = kNone;  // a pointer may come to life again
-  if (event.event == CommEventType::InitStart) {
-    speaker.current = new_part(record.speaker);
-    speaker.is_closed = false;
-    parts[speaker.current].first = record.place;
-    parts[speaker.current].is_started = true;
-    fill(speaker.current);
-    return;
+  set(part.comm_id, event.comm_id, 0U);
+  set(part.parent, event.parent, 0U);
+  set(part.rank, event.rank, -1);
+  set(part.nranks, event.nranks, -1);
+  set(part.color, event.color, -1);
+  set(part.child, event.child, -1);
+  set(part.bus_id, event.bus_id, -1);
+  set(part.cuda_device, event.cuda_device, -1);
+  set(part.nvml_device, event.nvml_device, -1);
+  part.is_rccl = part.is_rccl || event.is_rccl;
+}
+
+/// Opens the part of a communicator: the lines of its setup, which name no communicator, follow.
+void Shard::begin_part(const Record& record, const CommEvent& event) {
+  SpeakerParts& speaker = spoken[record.speaker];
+  const std::uint32_t index = new_part(record.speaker);
+  speaker.current = index;
+  speaker.is_closed = false;
+  parts[index].first = record.place;
+  parts[index].is_started = true;
+  fill_part(index, event);
+}
+
+/// Completes the part of a communicator. If its `Init START` is lost, the part is the open one without a communicator,
+/// or a new one, and later lines of a setup are of another communicator.
+void Shard::complete_part(const Record& record, const CommEvent& event) {
+  SpeakerParts& speaker = spoken[record.speaker];
+  std::uint32_t index = find_part(speaker, event.comm);
+  if (index == kNone || parts[index].is_complete) {
+    const bool is_open =
+        speaker.current != kNone && !speaker.is_closed && parts[speaker.current].comm == 0;
+    index = is_open ? speaker.current : new_part(record.speaker);
+    if (!is_open) parts[index].first = record.place;
   }
-  std::uint32_t found = find_part(speaker, event.comm);
-  if (event.event == CommEventType::InitComplete) {
-    const bool is_new = found == kNone || parts[found].is_complete;
-    if (is_new) {
-      const bool is_open =
-          speaker.current != kNone && !speaker.is_closed && parts[speaker.current].comm == 0;
-      found = is_open ? speaker.current : new_part(record.speaker);
-      if (!is_open) parts[found].first = record.place;
-    }
-    CommPart& part = parts[found];
-    fill(found);
-    part.is_complete = true;
-    if (!part.is_started) {
-      speaker.current = found;
-      speaker.is_closed = true;
-    }
-    return;
+  fill_part(index, event);
+  parts[index].is_complete = true;
+  if (!parts[index].is_started) {
+    speaker.current = index;
+    speaker.is_closed = true;
   }
-  if (found == kNone) {
-    found = new_part(record.speaker);
-    parts[found].first = record.place;
-    fill(found);
+}
+
+/// Notes that a communicator is destroyed or aborted.
+void Shard::end_part(const Record& record, const CommEvent& event) {
+  std::uint32_t index = find_part(spoken[record.speaker], event.comm);
+  if (index == kNone) {
+    index = new_part(record.speaker);
+    parts[index].first = record.place;
+    fill_part(index, event);
   }
   const bool is_destroy =
       event.event == CommEventType::DestroyStart || event.event == CommEventType::DestroyComplete;
-  (is_destroy ? parts[found].is_destroyed : parts[found].is_aborted) = true;
+  (is_destroy ? parts[index].is_destroyed : parts[index].is_aborted) = true;
+}
+
+void Shard::take_comm_event(const Record& record) {
+  const auto& event = record.as<CommEvent>();
+  spoken[record.speaker].last_called = kNone;  // a later communicator may have the same pointer
+  if (event.event == CommEventType::InitStart) return begin_part(record, event);
+  if (event.event == CommEventType::InitComplete) return complete_part(record, event);
+  end_part(record, event);
 }
 
 void Shard::take_comm_nodes(const Record& record) {
@@ -393,7 +406,7 @@ void Shard::take_call(const Record& record) {
   part.calls.add(known.signature);
 }
 
-/// The entry of calls like this one, of which the first line is kept.
+/// Returns the entry of calls like this one, of which the first line is kept.
 const KnownCall& Shard::note_call(const Record& record, const CollCall& call) {
   constexpr std::size_t kMostTexts = 20'000;
   const std::size_t size = call.function.size();

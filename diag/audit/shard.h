@@ -15,6 +15,7 @@
 #include "diag/facts/reader.h"
 #include "diag/logparse/call_records.h"
 #include "diag/logparse/host_records.h"
+#include "diag/logparse/init_records.h"
 #include "diag/logparse/parse_logs.h"
 #include "diag/logparse/ras_records.h"
 
@@ -131,9 +132,21 @@ class Shard : public logs::RecordSink, public SaidTables<Said>, public StatedLis
   void fetch(const logs::Record& record) const;
   void take_edge(const logs::Record& record);
   void take_comm_event(const logs::Record& record);
+  void begin_part(const logs::Record& record, const logs::CommEvent& event);
+  void complete_part(const logs::Record& record, const logs::CommEvent& event);
+  void end_part(const logs::Record& record, const logs::CommEvent& event);
+  void fill_part(std::uint32_t index, const logs::CommEvent& event);
   void take_comm_nodes(const logs::Record& record);
   void take_call(const logs::Record& record);
-  void take_rare(const logs::Record& record);
+  void take_fact(const logs::Record& record);
+  void take_message(const logs::Record& record);
+  void take_version(const logs::Record& record);
+  void take_setting(const logs::Record& record);
+  void take_net_devices(const logs::Record& record);
+  void take_network_in_use(const logs::Record& record);
+  void take_init_timings(const logs::Record& record);
+  void take_channel_counts(const logs::Record& record);
+  void take_ring_order(const logs::Record& record);
   void take_plain(const logs::Record& record);
   void take_reasons(const logs::Record& record);
   void keep_plain(const logs::Record& record, std::size_t line);

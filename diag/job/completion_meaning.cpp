@@ -35,8 +35,7 @@ constexpr CompletionMeaning kErrors[] = {
      "read the peer's kernel log (dmesg, mlx5) and its process's own"},
     {"transport retries exhausted",
      "the peer's NIC did not answer: the peer died, a link or a switch path is lost, a wrong GID "
-     "or "
-     "route, or drops by PFC and ECN",
+     "or route, or drops by PFC and ECN",
      "test the path between the two ends that the line names: ib_write_bw between them, ibstat and "
      "perfquery on both (symbol errors, link downs, discards), on RoCE the GID and PFC; see "
      "whether the "

@@ -82,6 +82,24 @@ TEST(AuditTopology, ADumpedTopologyIsAHostAgain) {
   EXPECT_TRUE(again) << again.error().message;
 }
 
+// A dump whose lines were moved: the NVLinks of the last GPU come after 70 other devices.
+TEST(AuditTopology, NvLinksBelongToTheLastGpuHoweverManyDevicesFollowIt) {
+  const auto line = [](int indent, float bw, const char* link, const char* type, std::string id) {
+    return DumpedNode{static_cast<std::int16_t>(indent), bw, link, type, std::move(id), {}};
+  };
+  TopologyDump dump{.host = "n01"};
+  dump.nodes = {line(0, -1, "", "CPU", "0-0"), line(0, 24, "PCI", "GPU", "0-17000"),
+                line(14, 240, "NVL", "GPU", "0-65000"), line(0, 24, "PCI", "GPU", "0-65000")};
+  dump.nodes.front().details = "1/1/2";
+  for (int i = 0; i < 70; ++i)
+    dump.nodes.push_back(line(0, 24, "PCI", "NIC", "0-" + std::to_string(100'000 + 1'000 * i)));
+  dump.nodes.push_back(line(14, 240, "NVL", "GPU", "0-17000"));
+  const Result<Host> host = host_of_dump(dump, {});
+  ASSERT_TRUE(host) << host.error().message;
+  ASSERT_EQ(gpus_of(*host).size(), 2U);
+  for (const HostGpu* gpu : gpus_of(*host)) EXPECT_EQ(gpu->nvlinks.size(), 1U);
+}
+
 TEST(AuditFacts, BannersGluedTogetherAreOneVersion) {
   const Audit audit = audit_text(
       "NCCL version 2.7.8+cuda10.2NCCL version 2.7.8+cuda10.2\n\nNCCL version 2.7.8+cuda10.2\n");

@@ -1,6 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <span>
 
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
@@ -43,6 +47,14 @@ constexpr auto kMustAgree = std::to_array<std::string_view>({"NCCL_ALGO",
                                                              "NCCL_MNNVL_ENABLE",
                                                              "NCCL_PXN_DISABLE"});
 
+/// Returns the entry with the fewest elements.
+template <typename Map>
+auto rarest_of(const Map& elements_by_key) {
+  return std::ranges::min_element(elements_by_key, {},
+                                  [](const auto& entry) { return entry.second.size(); });
+}
+
+/// Returns the processes of the largest communicators.
 std::vector<std::uint32_t> processes_of(const JobFacts& facts) {
   std::vector<std::uint32_t> all;
   for (const CommFacts& comm : facts.comms) {
@@ -61,9 +73,7 @@ void compare_networks(const JobFacts& facts, Findings& findings) {
         by_net[facts.nets[member.network]].push_back(member.process);
     }
     if (by_net.size() < 2 || comm.nodes() < 2) continue;
-    const auto fewest = std::min_element(
-        by_net.begin(), by_net.end(),
-        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    const auto fewest = rarest_of(by_net);
     std::vector<std::string> names;
     for (const auto& [name, processes] : by_net) names.push_back(name);
     Finding& finding = findings.add(
@@ -236,49 +246,53 @@ std::vector<std::string> hosts_without(const JobFacts& facts, const Setting& set
   return names;
 }
 
+/// Returns whether the processes that set a variable have no value of it in common. A process may change a variable
+/// between two communicators, so it can have several values.
+/// values  the settings of one variable
+bool has_no_common_value(std::span<const Setting> values) {
+  std::map<std::uint32_t, std::set<std::size_t>> of_process;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    for (const std::uint32_t process : values[i].processes) {
+      if (process != 0) of_process[process].insert(i);
+    }
+  }
+  if (of_process.empty()) return false;
+  std::set<std::size_t> common = of_process.begin()->second;
+  for (const auto& [process, own] : of_process) {
+    std::erase_if(common, [&own = own](std::size_t value) { return !own.contains(value); });
+  }
+  return common.empty();
+}
+
+/// Reports a variable with several values. The ranks named are those with the rarest value.
+void say_values_differ(std::span<const Setting> values, Finding& draft, const Findings& findings) {
+  std::vector<std::string> texts;
+  for (const Setting& setting : values) {
+    texts.push_back(setting.value);
+    draft.evidence.mix(setting.evidence);
+  }
+  const auto rarest =
+      std::ranges::min_element(values, {}, [](const Setting& one) { return one.processes.size(); });
+  findings.say_who(draft, rarest->processes);
+  draft.title = fmt::format("{} differs between ranks: {}", values.front().name, list_of(texts));
+}
+
 void compare_variables(const JobFacts& facts, Findings& findings) {
   const std::vector<std::uint32_t> everybody = processes_of(facts);
-  std::size_t first = 0;
-  while (first < facts.environment.size()) {
-    std::size_t last = first;
-    while (last < facts.environment.size() &&
-           facts.environment[last].name == facts.environment[first].name)
-      ++last;
-    const std::string& name = facts.environment[first].name;
-    const std::size_t values = last - first;
-    const std::size_t begin = first;
-    first = last;
+  std::span<const Setting> rest = facts.environment;  // sorted by name
+  while (!rest.empty()) {
+    const std::string& name = rest.front().name;
+    std::size_t count = 1;
+    while (count < rest.size() && rest[count].name == name) ++count;
+    const std::span<const Setting> values = rest.first(count);
+    rest = rest.subspan(count);
     if (std::ranges::find(kMustAgree, name) == kMustAgree.end()) continue;
     Finding draft;
-    if (values > 1) {
-      // A process may change a variable between two communicators, so ranks differ only if they have no common value.
-      std::map<std::uint32_t, std::set<std::size_t>> of_process;
-      for (std::size_t i = begin; i < last; ++i) {
-        for (const std::uint32_t process : facts.environment[i].processes) {
-          if (process != 0) of_process[process].insert(i);
-        }
-      }
-      if (of_process.empty()) continue;
-      std::set<std::size_t> common = of_process.begin()->second;
-      for (const auto& [process, mine] : of_process) {
-        std::set<std::size_t> both;
-        std::set_intersection(common.begin(), common.end(), mine.begin(), mine.end(),
-                              std::inserter(both, both.end()));
-        common = std::move(both);
-      }
-      if (!common.empty()) continue;
-      std::size_t rare = begin;
-      std::vector<std::string> texts;
-      for (std::size_t i = begin; i < last; ++i) {
-        const Setting& setting = facts.environment[i];
-        texts.push_back(setting.value);
-        if (setting.processes.size() < facts.environment[rare].processes.size()) rare = i;
-        draft.evidence.mix(setting.evidence);
-      }
-      findings.say_who(draft, facts.environment[rare].processes);
-      draft.title = fmt::format("{} differs between ranks: {}", name, list_of(texts));
+    if (count > 1) {
+      if (!has_no_common_value(values)) continue;
+      say_values_differ(values, draft, findings);
     } else {
-      const Setting& setting = facts.environment[begin];
+      const Setting& setting = values.front();
       draft.hosts = hosts_without(facts, setting, everybody);
       if (draft.hosts.empty()) continue;
       draft.evidence = setting.evidence;
@@ -305,9 +319,7 @@ void compare_gpu_types(const JobFacts& facts, Findings& findings) {
       if (kinds.size() == 1 && is_name) hosts[kind].insert(host);
     }
     if (hosts.size() < 2) continue;
-    const auto rare = std::min_element(
-        hosts.begin(), hosts.end(),
-        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    const auto rare = rarest_of(hosts);
     std::vector<std::string> names;
     for (const auto& [gpu, of] : hosts) names.push_back(gpu);
     Finding& finding = findings.add("asymmetric_config", Severity::Warning,
@@ -330,9 +342,7 @@ void compare_channels(const JobFacts& facts, Findings& findings) {
       if (member.coll_channels > 0) by_count[member.coll_channels].push_back(member.process);
     }
     if (by_count.size() < 2) continue;
-    const auto fewest = std::min_element(
-        by_count.begin(), by_count.end(),
-        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    const auto fewest = rarest_of(by_count);
     // If one rank differs from the others of its host, it has a line of another communicator whose name is lost.
     std::map<std::int32_t, std::set<std::int32_t>> of_host;
     for (const Member& member : comm.members) {
@@ -356,6 +366,19 @@ void compare_channels(const JobFacts& facts, Findings& findings) {
   }
 }
 
+void compare_merged_nics(const JobFacts& facts, Findings& findings) {
+  const MessageLines& merged = facts.messages[MessageId::IbDeviceCountDiffers];
+  const Evidence differing = evidence_of(merged, [](const KeptMessage& message) {
+    return message.level() == Level::Warn && contains(message.text(), "different number");
+  });
+  if (differing.empty()) return;
+  Finding& finding = findings.add("asymmetric_config", Severity::Warning,
+                                  "the two ends of a connection merge different NICs", differing);
+  findings.say_who(finding, merged.processes);
+  finding.cause = "a port is down or a device is missing at one end";
+  finding.fix = "ibstat on both hosts; compare NCCL_IB_HCA and NCCL_IB_MERGE_NICS";
+}
+
 }  // namespace
 
 void look_for_asymmetry(const JobFacts& facts, Findings& findings) {
@@ -366,116 +389,7 @@ void look_for_asymmetry(const JobFacts& facts, Findings& findings) {
   compare_variables(facts, findings);
   compare_channels(facts, findings);
   compare_gpu_types(facts, findings);
-  const MessageLines& merged = facts.messages[MessageId::IbDeviceCountDiffers];
-  const Evidence differing = evidence_of(merged, [](const KeptMessage& message) {
-    return message.level() == Level::Warn && contains(message.text(), "different number");
-  });
-  if (!differing.empty()) {
-    Finding& finding = findings.add("asymmetric_config", Severity::Warning,
-                                    "the two ends of a connection merge different NICs", differing);
-    findings.say_who(finding, merged.processes);
-    finding.cause = "a port is down or a device is missing at one end";
-    finding.fix = "ibstat on both hosts; compare NCCL_IB_HCA and NCCL_IB_MERGE_NICS";
-  }
-}
-
-void look_for_versions(const JobFacts& facts, Findings& findings) {
-  Finding draft;
-  for (const MessageId id : {MessageId::VersionMismatch, MessageId::RasVersionMismatch}) {
-    if (facts.messages.has(id)) findings.quote(draft, facts.messages[id]);
-  }
-  // Considers the library's version only, not the version that a benchmark was compiled with or that PyTorch assumes.
-  std::map<int, std::vector<std::string>> codes;
-  for (const auto& [text, version] : facts.version_facts) {
-    if (version.is_of_benchmark || version.is_of_text || version.is_rccl || version.code == 0)
-      continue;
-    codes[version.code].push_back(text);
-  }
-  std::vector<std::string> texts;
-  std::map<std::uint32_t, int> of_process;
-  bool is_one_process = false;
-  if (codes.size() > 1) {
-    for (const auto& [code, names] : codes) {
-      for (const std::string& name : names) {
-        texts.push_back(name);
-        const auto said = facts.versions.find(name);
-        if (said == facts.versions.end()) continue;
-        draft.evidence.mix(said->second.evidence);
-        for (const std::uint32_t process : said->second.processes) {
-          if (process == 0) continue;
-          const auto [at, is_new] = of_process.emplace(process, code);
-          if (!is_new && at->second != code) is_one_process = true;
-        }
-      }
-    }
-  }
-  if (draft.evidence.empty()) return;
-  // Banners may be of several runs in one file: only a communicator or a failure proves that versions are mixed.
-  const bool is_reported = facts.messages.has(MessageId::VersionMismatch) ||
-                           facts.messages.has(MessageId::RasVersionMismatch);
-  bool is_mixed = false;
-  for (const CommFacts& comm : facts.comms) {
-    std::set<int> here;
-    for (const Member& member : comm.members) {
-      const auto found = of_process.find(member.process);
-      if (found != of_process.end()) here.insert(found->second);
-    }
-    is_mixed = is_mixed || here.size() > 1;
-  }
-  // Hosts that never connect in these lines, each with its own library version, are logs of separate jobs.
-  std::map<std::int32_t, int> of_host;
-  bool is_by_host = false;
-  for (const auto& [process, code] : of_process) {
-    const std::int32_t host = facts.processes[process].host;
-    if (host < 0) continue;
-    const auto [at, is_new] = of_host.emplace(host, code);
-    is_by_host = is_by_host || (!is_new && at->second != code);
-  }
-  const bool is_apart = codes.size() > 1 && of_host.size() > 1 && !is_by_host;
-  const Severity severity = is_reported || is_mixed || !facts.results.empty() ? Severity::Error
-                            : is_one_process || is_apart                      ? Severity::Warning
-                                                                              : Severity::Info;
-  Finding& finding = findings.add(
-      "version_mismatch", severity,
-      texts.empty() ? std::string("ranks load different versions of NCCL")
-                    : fmt::format("one job, several versions of NCCL: {}", list_of(texts)),
-      draft);
-  finding.cause = is_one_process ? "one process loads two libraries of NCCL"
-                                 : "images or library paths differ between hosts";
-  finding.fix =
-      "python -c 'import torch; print(torch.cuda.nccl.version())' on every host; one image for all";
-}
-
-void look_for_duplicate_gpus(const JobFacts& facts, Findings& findings) {
-  const MessageLines& stated = facts.messages[MessageId::DuplicateGpu];
-  Finding draft;
-  if (!stated.evidence.empty()) findings.quote(draft, stated);
-  std::string pair;
-  for (const CommFacts& comm : facts.comms) {
-    if (comm.is_guessed && comm.nodes() != 1) continue;
-    std::map<std::pair<std::int32_t, std::int64_t>, const Member*> seen;
-    for (const Member& member : comm.members) {
-      if (member.host < 0 || member.bus_id < 0) continue;
-      const auto [at, is_new] = seen.emplace(std::make_pair(member.host, member.bus_id), &member);
-      if (is_new || at->second->rank == member.rank) continue;
-      if (comm.is_rccl) continue;  // partitions of one GPU have the same address
-      if (pair.empty()) {
-        pair = fmt::format("ranks {} and {} of {}", at->second->rank, member.rank,
-                           facts.host_name(member.host));
-      }
-      draft.ranks.push_back(at->second->rank);
-      draft.ranks.push_back(member.rank);
-    }
-  }
-  sort_once(draft.ranks);
-  if (draft.evidence.empty()) return;  // MIG slices have one address, and NCCL accepts them
-  Finding& finding = findings.add(
-      "duplicate_gpu", Severity::Error,
-      pair.empty() ? "two ranks chose the same GPU" : pair + " chose the same GPU", draft);
-  finding.cause =
-      "the process does not pick its GPU by its local rank, or there are more ranks than GPUs";
-  finding.fix =
-      "torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"])) before the first collective";
+  compare_merged_nics(facts, findings);
 }
 
 }  // namespace ringside::audit

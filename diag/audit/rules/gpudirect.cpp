@@ -38,8 +38,7 @@ void explain(const JobFacts& facts, bool has_disabled, Finding& finding) {
   if (has_disabled) {
     finding.cause =
         "NCCL sees neither the nvidia-peermem module nor DMA-BUF; before 2.23 it looks for "
-        "nv_peer_mem's "
-        "file names only, and a container may hide /sys/kernel/mm/memory_peers";
+        "nv_peer_mem's file names only, and a container may hide /sys/kernel/mm/memory_peers";
     finding.fix = "modprobe nvidia-peermem   # on every host, then start the containers again";
     return;
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
 
 #include "base/text.h"
 #include "diag/audit/rules/rule.h"
@@ -145,34 +147,18 @@ constexpr std::array kPathMessages = {MessageId::WatchdogTimeout, MessageId::Wat
 /// The ranks that timed out, and what other ranks did meanwhile.
 constexpr LinesOf kPathLines{kPathMessages, true, false};
 
-}  // namespace
+/// Returns whether a finding of another rule is a cause for which ranks time out.
+bool is_hang_explained(const Findings& findings) {
+  return findings.has("hang_dead_rank", Severity::Warning) ||
+         findings.has("hang_shape_mismatch", Severity::Error) ||
+         findings.has("hang_op_mismatch", Severity::Error) ||
+         findings.has("mismatched_collective") || findings.has("xid_error", Severity::Error) ||
+         findings.has("ib_error", Severity::Error) || findings.has("link_flap") ||
+         findings.has("cuda_error", Severity::Error) || findings.has("pcie_acs", Severity::Error);
+}
 
-void look_for_timeouts(const JobFacts& facts, Findings& findings) {
-  // If the excerpt lacks the timeout's line, the status line reports it.
-  const MessageLines& timeouts = facts.messages.has(MessageId::WatchdogTimeout)
-                                     ? facts.messages[MessageId::WatchdogTimeout]
-                                     : facts.messages[MessageId::WatchdogStatus];
-  const Waits waits = waits_of(facts);
-  constexpr std::array kReports = {MessageId::DesyncNeverJoined, MessageId::DesyncNotJoined,
-                                   MessageId::BarrierMissing, MessageId::DeepEpTimeout,
-                                   MessageId::AnalyserMissing};
-  const bool has_report = translate_hang({kReports}, HangsOf::Any, facts, findings);
-  find_engine_waits(facts, findings);
-  find_stopped_ranks(facts, findings);
-  if (timeouts.evidence.empty()) {
-    find_stuck_watchdog(facts, findings);
-    return find_gloo_timeouts(facts, findings);
-  }
-
-  const bool is_explained =
-      has_report || findings.has("hang_dead_rank", Severity::Warning) ||
-      findings.has("hang_shape_mismatch", Severity::Error) ||
-      findings.has("hang_op_mismatch", Severity::Error) || findings.has("mismatched_collective") ||
-      findings.has("xid_error", Severity::Error) || findings.has("ib_error", Severity::Error) ||
-      findings.has("link_flap") || findings.has("cuda_error", Severity::Error) ||
-      findings.has("pcie_acs", Severity::Error);
-  if (!is_explained) translate_hang(kPathLines, HangsOf::Path, facts, findings);
-
+/// Reports the timeouts themselves, a symptom of what other findings explain.
+void say_timeouts(const MessageLines& timeouts, const Waits& waits, Findings& findings) {
   // If several groups time out, chooses the operation in which most ranks wait.
   std::map<std::pair<std::string, std::int64_t>, std::size_t> waiters;
   for (const auto& [rank, waiting] : waits.calls) {
@@ -185,13 +171,15 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
   const bool is_known = most != waiters.end();
   std::string where = is_known ? most->first.first : std::string("a collective");
   if (waiters.size() > 1) where = fmt::format("{} and others", where);
+  constexpr std::int64_t kMsPerSecond = 1000;
   const std::int64_t timeout_ms = is_known ? most->first.second : 0;
   const std::string who = waits.timed_out.empty() ? std::string("a rank that is not named")
                                                   : plural(waits.timed_out.size(), "rank", "ranks");
   Finding& finding = findings.add(
       "collective_timeout", Severity::Error,
-      fmt::format("{} gave up waiting in {}{}", who, where,
-                  timeout_ms > 0 ? fmt::format(" after {} s", timeout_ms / 1000) : std::string()),
+      fmt::format(
+          "{} gave up waiting in {}{}", who, where,
+          timeout_ms > 0 ? fmt::format(" after {} s", timeout_ms / kMsPerSecond) : std::string()),
       timeouts.evidence);
   finding.ranks.assign(waits.timed_out.begin(), waits.timed_out.end());
   finding.cause =
@@ -201,6 +189,29 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
       "ringside hang on the flight recorder's dumps names the rank "
       "(TORCH_NCCL_TRACE_BUFFER_SIZE=2000)";
   explain_operation(timeouts, finding);
+}
+
+}  // namespace
+
+void look_for_timeouts(const JobFacts& facts, Findings& findings) {
+  // If the excerpt lacks the timeout's line, the status line reports it.
+  const MessageLines& timeouts = facts.messages.has(MessageId::WatchdogTimeout)
+                                     ? facts.messages[MessageId::WatchdogTimeout]
+                                     : facts.messages[MessageId::WatchdogStatus];
+  constexpr std::array kReports = {MessageId::DesyncNeverJoined, MessageId::DesyncNotJoined,
+                                   MessageId::BarrierMissing, MessageId::DeepEpTimeout,
+                                   MessageId::AnalyserMissing};
+  const bool has_report = translate_hang({kReports}, HangsOf::Any, facts, findings);
+  find_engine_waits(facts, findings);
+  find_stopped_ranks(facts, findings);
+  if (timeouts.evidence.empty()) {
+    find_stuck_watchdog(facts, findings);
+    return find_gloo_timeouts(facts, findings);
+  }
+
+  const bool is_explained = has_report || is_hang_explained(findings);
+  if (!is_explained) translate_hang(kPathLines, HangsOf::Path, facts, findings);
+  say_timeouts(timeouts, waits_of(facts), findings);
 }
 
 void look_for_closed_peers(const JobFacts& facts, Findings& findings) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <set>
 
@@ -36,6 +37,10 @@ bool has_infiniband(const JobFacts& facts) {
   });
 }
 
+std::string list_of_set(const std::set<std::string>& names) {
+  return list_of(std::vector<std::string>(names.begin(), names.end()));
+}
+
 std::string names_of_hosts(const Finding& finding) {
   if (finding.hosts.size() == 1) return ", all on " + finding.hosts.front();
   return finding.hosts.empty() ? std::string() : fmt::format(" on {}", list_of(finding.hosts));
@@ -46,7 +51,7 @@ enum class Trouble : std::uint8_t { OwnGid, PeersGid, NoRoute, NoAnswer, Other }
 
 struct QueuePair {
   Trouble trouble = Trouble::Other;
-  std::string_view device, local, remote, index;
+  std::string_view device, local, remote, index;  ///< `local` and `remote` are GIDs
 };
 
 QueuePair queue_pair_of(const KeptMessage& message) {
@@ -54,16 +59,18 @@ QueuePair queue_pair_of(const KeptMessage& message) {
   QueuePair pair;
   pair.device = value_behind(text, "dev ");
   pair.index = value_behind(text, "GID index ");
-  pair.local = value_behind(text, "local GID ");
+  constexpr std::string_view kLocal = "local GID ";
+  pair.local = value_behind(text, kLocal);
   if (pair.local == "index") {
     // In `local GID index 3, local GID ::1`, the second one is the address.
-    pair.local = value_behind(text.substr(text.find("local GID ") + 10), "local GID ");
+    pair.local = value_behind(text.substr(text.find(kLocal) + kLocal.size()), kLocal);
   }
   pair.remote = value_behind(text, "remote GID ");
   if (contains(text, "No data available") || pair.local == "::") {
     pair.trouble = Trouble::OwnGid;
   } else if (pair.remote == "::") {
     pair.trouble = Trouble::PeersGid;
+    // The numbers are Linux's ENETUNREACH, EHOSTUNREACH and ETIMEDOUT.
   } else if (contains_any(text, {"failed with 101", "failed with 113", "Network is unreachable",
                                  "No route to host"})) {
     pair.trouble = Trouble::NoRoute;
@@ -82,54 +89,27 @@ std::string route_question(std::string_view address) {
   return fmt::format("ip {}route get {}", is_ipv4 ? "" : "-6 ", address);
 }
 
-/// Explains failures of ibv_modify_qp: no address, no route, or no answer between two ports.
-void say_unconnected_pairs(const JobFacts& facts, Findings& findings) {
-  const MessageLines& modify = facts.messages[MessageId::IbModifyQpFailed];
-  if (modify.evidence.empty()) return;
-  const auto is_gid = [&](const KeptMessage& message) {
-    const std::string_view text = message.text();
-    return contains_any(text, {"Invalid argument", "No data available", "Network is unreachable",
-                               "fe80:", "local GID ::,"}) ||
-           queue_pair_of(message).trouble <= Trouble::PeersGid ||
-           (has_roce(facts) && !has_infiniband(facts));
-  };
-  const bool is_wrong_gid = std::any_of(modify.kept.begin(), modify.kept.end(), is_gid) &&
-                            !(has_infiniband(facts) && !has_roce(facts));
-  QueuePair worst;
-  std::set<std::string> devices;
-  for (const KeptMessage& message : modify.kept) {
-    const QueuePair pair = queue_pair_of(message);
-    if (!pair.device.empty()) devices.emplace(pair.device);
-    if (worst.device.empty() || pair.trouble < worst.trouble) worst = pair;
-  }
-  const std::vector<std::string> names(devices.begin(), devices.end());
-  const std::string on = names.empty() ? std::string() : " on " + list_of(names);
-  const std::string from = worst.local.empty() ? "this port" : std::string(worst.local);
-  const std::string to = worst.remote.empty() ? "the peer's" : std::string(worst.remote);
-  const Setting* variable = facts.setting("NCCL_IB_GID_INDEX");
-  const std::string index = !worst.index.empty()  ? std::string(worst.index)
-                            : variable != nullptr ? variable->value
-                                                  : std::string();
+/// Returns whether ibv_modify_qp fails because of RoCE's addresses (GIDs), and not because of an InfiniBand fabric.
+bool is_trouble_of_gids(const JobFacts& facts, const MessageLines& modify) {
+  const bool is_roce = has_roce(facts);
+  const bool is_infiniband = has_infiniband(facts);
+  if (is_infiniband && !is_roce) return false;
+  return std::any_of(modify.kept.begin(), modify.kept.end(), [&](const KeptMessage& message) {
+    return (is_roce && !is_infiniband) ||
+           contains_any(message.text(), {"Invalid argument", "No data available",
+                                         "Network is unreachable", "fe80:", "local GID ::,"}) ||
+           queue_pair_of(message).trouble <= Trouble::PeersGid;
+  });
+}
 
-  Finding& finding =
-      findings.add(is_wrong_gid ? "gid_index" : "ib_error", Severity::Error,
-                   "queue pairs do not connect" + on + ": ibv_modify_qp fails", modify);
-  finding.confidence = Confidence::Medium;
-  if (!is_wrong_gid) {
-    finding.cause =
-        "no path between the two ports: cabling, partition keys, or rails that are not routed";
-    finding.fix = "ib_write_bw between the two hosts, on the devices named";
-  } else {
-    finding.cause = "the GID of the RoCE port is of the wrong kind or not routed";
-    finding.fix =
-        "show_gids   # then NCCL_IB_GID_INDEX of the RoCE v2 entry; from 2.21 on leave it unset";
-    if (variable != nullptr) {
-      finding.evidence.mix(variable->evidence);
-      finding.cause =
-          "NCCL_IB_GID_INDEX=" + variable->value + " does not name a usable GID on every port";
-    }
-  }
-  switch (worst.trouble) {
+/// Replaces what the finding says of queue pairs in general by what is known of the one with the most certain reason.
+/// on     ` on mlx5_0, mlx5_1`; empty: unknown devices
+/// index  GID index, from the line or the setting; empty: unknown
+void explain_pair(const QueuePair& pair, const std::string& on, const std::string& index,
+                  Finding& finding) {
+  const std::string from = pair.local.empty() ? "this port" : std::string(pair.local);
+  const std::string to = pair.remote.empty() ? "the peer's" : std::string(pair.remote);
+  switch (pair.trouble) {
     case Trouble::OwnGid:
       finding.title = fmt::format("the GID{} is empty{}: queue pairs do not connect",
                                   index.empty() ? "" : " at index " + index, on);
@@ -156,7 +136,7 @@ void say_unconnected_pairs(const JobFacts& facts, Findings& findings) {
       finding.fix = fmt::format(
           "{}; ping between the two addresses; NCCL_IB_HCA="
           "<NICs that reach each other>; show_gids for the index",
-          worst.remote.empty() ? "ip -6 route get <remote GID>" : route_question(to));
+          pair.remote.empty() ? "ip -6 route get <remote GID>" : route_question(to));
       break;
     case Trouble::NoAnswer:
       finding.title =
@@ -165,6 +145,45 @@ void say_unconnected_pairs(const JobFacts& facts, Findings& findings) {
     case Trouble::Other:
       break;
   }
+}
+
+/// Explains failures of ibv_modify_qp: no address, no route, or no answer between two ports.
+void say_unconnected_pairs(const JobFacts& facts, Findings& findings) {
+  const MessageLines& modify = facts.messages[MessageId::IbModifyQpFailed];
+  if (modify.evidence.empty()) return;
+  QueuePair worst;
+  std::set<std::string> devices;
+  for (const KeptMessage& message : modify.kept) {
+    const QueuePair pair = queue_pair_of(message);
+    if (!pair.device.empty()) devices.emplace(pair.device);
+    if (worst.device.empty() || pair.trouble < worst.trouble) worst = pair;
+  }
+  const std::string on = devices.empty() ? std::string() : " on " + list_of_set(devices);
+  const Setting* variable = facts.setting("NCCL_IB_GID_INDEX");
+  const bool is_of_gids = is_trouble_of_gids(facts, modify);
+
+  Finding& finding =
+      findings.add(is_of_gids ? "gid_index" : "ib_error", Severity::Error,
+                   "queue pairs do not connect" + on + ": ibv_modify_qp fails", modify);
+  finding.confidence = Confidence::Medium;
+  if (is_of_gids) {
+    finding.cause = "the GID of the RoCE port is of the wrong kind or not routed";
+    finding.fix =
+        "show_gids   # then NCCL_IB_GID_INDEX of the RoCE v2 entry; from 2.21 on leave it unset";
+    if (variable != nullptr) {
+      finding.evidence.mix(variable->evidence);
+      finding.cause =
+          "NCCL_IB_GID_INDEX=" + variable->value + " does not name a usable GID on every port";
+    }
+  } else {
+    finding.cause =
+        "no path between the two ports: cabling, partition keys, or rails that are not routed";
+    finding.fix = "ib_write_bw between the two hosts, on the devices named";
+  }
+  const std::string index = !worst.index.empty()  ? std::string(worst.index)
+                            : variable != nullptr ? variable->value
+                                                  : std::string();
+  explain_pair(worst, on, index, finding);
 }
 
 /// Adds the cause if the text shows that only large packets are lost: a switch with a smaller MTU.
@@ -186,86 +205,155 @@ void name_small_mtu(const JobFacts& facts, Finding& finding) {
   }
 }
 
+/// Returns the status of a failed request, an ibv_wc_status of infiniband/verbs.h; -1: the line has none.
+std::int64_t completion_status(const KeptMessage& message) {
+  const std::int64_t status = message.number("status");
+  if (status >= 0) return status;
+  // Keys in the formats of other plugins, and in lines that people cut.
+  for (const std::string_view key : {"status=", "error "}) {
+    const std::string value(value_behind(message.text(), key));
+    if (!value.empty() && value.front() >= '0' && value.front() <= '9')
+      return std::strtol(value.c_str(), nullptr, 10);
+  }
+  return -1;
+}
+
+/// Returns whether the request failed itself, and was not flushed from a queue that had failed before.
+bool is_own_failure(const KeptMessage& message) {
+  return completion_status(message) != job::kFlushed;
+}
+
+/// What the lines about failed requests state together.
+struct FailedRequests {
+  std::int64_t status = -1;              ///< the first one that a line has
+  std::vector<std::uint32_t> reporters;  ///< process of each line
+  std::set<std::string> peers, devices;
+  std::string gids;            ///< `; seen between the GIDs fe80::1 and fe80::2`, of one line
+  bool is_link_local = false;  ///< a local GID is of the link alone
+};
+
+FailedRequests failed_requests(const MessageLines& completions) {
+  FailedRequests failed;
+  for (const KeptMessage& message : completions.kept) {
+    if (!is_own_failure(message)) continue;
+    if (failed.status < 0) failed.status = completion_status(message);
+    failed.reporters.push_back(message.process());
+    const std::string_view peer = message.argument("peer");
+    if (!peer.empty()) failed.peers.emplace(peer.substr(0, peer.find('<')));
+    const std::string_view text = message.text();
+    failed.is_link_local = failed.is_link_local || contains(text, "localGid fe80");
+    const std::string_view device = value_behind(text, "hca ");
+    if (!device.empty()) failed.devices.emplace(device);
+    const std::string_view local = value_behind(text, "localGid ");
+    if (failed.gids.empty() && !local.empty()) {
+      failed.gids =
+          fmt::format("; seen between the GIDs {} and {}", local, value_behind(text, "remoteGids"));
+    }
+  }
+  return failed;
+}
+
+/// Explains RDMA requests that failed. `first` are the lines of those that were not flushed.
+void say_failed_requests(const JobFacts& facts, const Evidence& first, Findings& findings) {
+  const FailedRequests failed = failed_requests(facts.messages[MessageId::IbCompletion]);
+  constexpr job::CompletionMeaning kOther{
+      "another error", "the transport reports an error",
+      "ibstat on both ends; perfquery: symbol errors, link downs, discards"};
+  const job::CompletionMeaning* known = job::meaning_of_completion(failed.status);
+  const job::CompletionMeaning& meaning = known == nullptr ? kOther : *known;
+  // If other NICs take over, the job continues.
+  const bool is_survived = facts.messages.has(MessageId::IbDeviceFailed) &&
+                           !facts.messages.has(MessageId::IbDevicesLost);
+  Finding& finding =
+      findings.add("ib_error", is_survived ? Severity::Warning : Severity::Error, {}, first);
+  findings.say_who(finding, failed.reporters);
+  // A peer that all errors name is the suspect; otherwise the ranks that report the error.
+  const bool is_one = failed.peers.size() == 1;
+  finding.title =
+      fmt::format("RDMA requests{}{} fail with status {} ({}){}",
+                  is_one ? " to " + named_address(facts, *failed.peers.begin()) : std::string(),
+                  failed.devices.empty() ? std::string() : " on " + list_of_set(failed.devices),
+                  failed.status, meaning.name, is_one ? std::string() : names_of_hosts(finding));
+  finding.confidence = Confidence::Medium;
+  finding.cause = std::string(meaning.cause) + failed.gids;
+  if (has_roce(facts) && has_infiniband(facts))
+    finding.cause += "; the list of devices mixes InfiniBand and RoCE ports";
+  finding.fix = meaning.fix;
+  constexpr std::int64_t kRetriesExhausted = 12;  // IBV_WC_RETRY_EXC_ERR of infiniband/verbs.h
+  if (failed.status == kRetriesExhausted) name_small_mtu(facts, finding);
+  if (failed.is_link_local && has_roce(facts)) {
+    Finding& gid =
+        findings.add("gid_index", Severity::Warning, "a RoCE port uses its link-local GID");
+    gid.evidence = first;
+    gid.confidence = Confidence::Medium;
+    gid.cause =
+        "the GID index that is in use is of RoCE v1 or link-local: switches do not route it";
+    gid.fix = "NCCL_IB_GID_INDEX=3   # the RoCE v2 entry that show_gids lists";
+  }
+}
+
+/// A failure of an adapter or of a network plugin, whose cause is the message's meaning in the catalogue.
+struct AdapterFailure {
+  MessageId id;
+  std::string_view title, fix;
+};
+constexpr std::string_view kLookAtAdapter =
+    "dmesg on that host; firmware and driver of the adapter";
+constexpr auto kAdapterFailures = std::to_array<AdapterFailure>({
+    {MessageId::IbAsyncFatal, "an RDMA adapter reports a fatal event", kLookAtAdapter},
+    {MessageId::IbDevicesLost, "no RDMA device of a connection is left", kLookAtAdapter},
+    {MessageId::OfiRequestFailed, "requests of the network plugin fail", {}},  // explain_ofi()
+    {MessageId::IbMixedDevices, "one connection joins different RDMA devices",
+     "NCCL_IB_HCA=<devices of one link layer, in one order on all hosts>"},
+    {MessageId::UcxError, "requests of the network plugin fail", kLookAtAdapter},
+});
+
+/// Adds what a failed request of aws-ofi-nccl means.
+void explain_ofi(const JobFacts& facts, const MessageLines& lines, Finding& finding) {
+  const std::int64_t code = lines.kept.empty() ? -1 : lines.kept.front().number("code");
+  if (code > 0) finding.title += fmt::format(": RC {}", code);
+  finding.cause =
+      "libfabric's provider gave up on a request: the peer or the fabric does not answer, or "
+      "the provider and the plugin (aws-ofi-nccl) do not fit together";
+  const OfiFabric fabric = ofi_fabric(facts);
+  finding.fix =
+      fmt::format("update libfabric and the plugin together; {}look at the peer's log",
+                  fabric == OfiFabric::Efa ? "the security group must allow all traffic to itself; "
+                  : fabric == OfiFabric::Slingshot ? "check FI_CXI_* and the VNI; "
+                                                   : "");
+}
+
+void say_adapter_failure(const JobFacts& facts, const AdapterFailure& failure, Findings& findings) {
+  const MessageLines& lines = facts.messages[failure.id];
+  const bool is_ofi = failure.id == MessageId::OfiRequestFailed;
+  const Evidence evidence = evidence_of(lines, [&](const KeptMessage& message) {
+    // Other rules explain port events, and a plugin that cannot open a device or lock memory.
+    return is_warning(message) && !is_port_event(message.text()) &&
+           !(is_ofi && (fails_to_open(facts, message.text()) || is_memory_refused(message.text())));
+  });
+  if (evidence.empty()) return;
+  // Another finding names a peer that does not answer.
+  if (is_ofi && findings.has("efa_unreachable")) return;
+  Finding& finding =
+      findings.add("ib_error", Severity::Error, std::string(failure.title), evidence);
+  findings.say_who(finding, lines.processes);
+  const std::string_view device =
+      lines.kept.empty() ? std::string_view() : lines.kept.front().argument("device");
+  if (!device.empty()) finding.title += fmt::format(": {}", device);
+  finding.cause = std::string(facts_of(failure.id).meaning);
+  finding.fix = failure.fix;
+  if (is_ofi) explain_ofi(facts, lines, finding);
+}
+
 }  // namespace
 
 void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
-  const MessageLog& messages = facts.messages;
   say_unconnected_pairs(facts, findings);
 
-  const MessageLines& completions = messages[MessageId::IbCompletion];
-  const auto status_of = [](const KeptMessage& message) {
-    const std::int64_t status = message.number("status");
-    if (status >= 0) return status;
-    // Keys in the formats of other plugins, and in lines that people cut.
-    for (const std::string_view key : {"status=", "error "}) {
-      const std::string value(value_behind(message.text(), key));
-      if (!value.empty() && value.front() >= '0' && value.front() <= '9')
-        return std::int64_t{std::strtol(value.c_str(), nullptr, 10)};
-    }
-    return std::int64_t{-1};
-  };
-  const auto is_first = [&](const KeptMessage& message) {
-    return status_of(message) != job::kFlushed;
-  };
-  const Evidence first = evidence_of(completions, is_first);
+  const MessageLines& completions = facts.messages[MessageId::IbCompletion];
+  const Evidence first = evidence_of(completions, is_own_failure);
   if (!first.empty()) {
-    std::int64_t status = -1;
-    std::vector<std::uint32_t> who;
-    std::set<std::string> peers, devices;
-    std::string gids;
-    bool is_link_local = false;
-    for (const KeptMessage& message : completions.kept) {
-      if (!is_first(message)) continue;
-      if (status < 0) status = status_of(message);
-      who.push_back(message.process());
-      const std::string_view peer = message.argument("peer");
-      if (!peer.empty()) peers.emplace(peer.substr(0, peer.find('<')));
-      const std::string_view text = message.text();
-      is_link_local = is_link_local || contains(text, "localGid fe80");
-      const std::string_view device = value_behind(text, "hca ");
-      if (!device.empty()) devices.emplace(device);
-      const std::string_view local = value_behind(text, "localGid ");
-      if (gids.empty() && !local.empty()) {
-        gids = fmt::format("; seen between the GIDs {} and {}", local,
-                           value_behind(text, "remoteGids"));
-      }
-    }
-    constexpr job::CompletionMeaning kOther{
-        "another error", "the transport reports an error",
-        "ibstat on both ends; perfquery: symbol errors, link downs, discards"};
-    const job::CompletionMeaning* known = job::meaning_of_completion(status);
-    const job::CompletionMeaning& meaning = known == nullptr ? kOther : *known;
-    // If other NICs take over, the job continues.
-    const bool is_survived =
-        messages.has(MessageId::IbDeviceFailed) && !messages.has(MessageId::IbDevicesLost);
-    Finding& finding =
-        findings.add("ib_error", is_survived ? Severity::Warning : Severity::Error, {}, first);
-    findings.say_who(finding, who);
-    // A peer that all errors name is the suspect; otherwise the ranks that report the error.
-    const bool is_one = peers.size() == 1;
-    finding.title = fmt::format(
-        "RDMA requests{}{} fail with status {} ({}){}",
-        is_one ? " to " + named_address(facts, *peers.begin()) : std::string(),
-        devices.empty()
-            ? std::string()
-            : " on " + list_of(std::vector<std::string>(devices.begin(), devices.end())),
-        status, meaning.name, is_one ? std::string() : names_of_hosts(finding));
-    finding.confidence = Confidence::Medium;
-    finding.cause = std::string(meaning.cause) + gids;
-    if (has_roce(facts) && has_infiniband(facts))
-      finding.cause += "; the list of devices mixes InfiniBand and RoCE ports";
-    finding.fix = meaning.fix;
-    constexpr std::int64_t kRetriesExhausted = 12;  // IBV_WC_RETRY_EXC_ERR of infiniband/verbs.h
-    if (status == kRetriesExhausted) name_small_mtu(facts, finding);
-    if (is_link_local && has_roce(facts)) {
-      Finding& gid =
-          findings.add("gid_index", Severity::Warning, "a RoCE port uses its link-local GID");
-      gid.evidence = first;
-      gid.confidence = Confidence::Medium;
-      gid.cause =
-          "the GID index that is in use is of RoCE v1 or link-local: switches do not route it";
-      gid.fix = "NCCL_IB_GID_INDEX=3   # the RoCE v2 entry that show_gids lists";
-    }
+    say_failed_requests(facts, first, findings);
   } else if (!completions.evidence.empty()) {
     Finding& finding =
         findings.add("ib_error", Severity::Info,
@@ -274,47 +362,8 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
     finding.fix = "look for the first failure in the logs of the other ranks";
   }
 
-  for (const MessageId id :
-       {MessageId::IbAsyncFatal, MessageId::IbDevicesLost, MessageId::OfiRequestFailed,
-        MessageId::IbMixedDevices, MessageId::UcxError}) {
-    const MessageLines& lines = messages[id];
-    const Evidence evidence = evidence_of(lines, [&](const KeptMessage& message) {
-      return is_warning(message) && !is_port_event(message.text()) &&
-             !(id == MessageId::OfiRequestFailed &&
-               (fails_to_open(facts, message.text()) || is_memory_refused(message.text())));
-    });
-    if (evidence.empty()) continue;
-    // Another finding names a peer that does not answer.
-    const bool is_of_plugin = id == MessageId::OfiRequestFailed;
-    if (is_of_plugin && findings.has("efa_unreachable")) continue;
-    Finding& finding = findings.add(
-        "ib_error", Severity::Error,
-        id == MessageId::IbAsyncFatal     ? "an RDMA adapter reports a fatal event"
-        : id == MessageId::IbDevicesLost  ? "no RDMA device of a connection is left"
-        : id == MessageId::IbMixedDevices ? "one connection joins different RDMA devices"
-                                          : "requests of the network plugin fail",
-        evidence);
-    findings.say_who(finding, lines.processes);
-    const std::string_view device =
-        lines.kept.empty() ? std::string_view() : lines.kept.front().argument("device");
-    if (!device.empty()) finding.title += fmt::format(": {}", device);
-    finding.cause = std::string(facts_of(id).meaning);
-    finding.fix = id == MessageId::IbMixedDevices
-                      ? "NCCL_IB_HCA=<devices of one link layer, in one order on all hosts>"
-                      : "dmesg on that host; firmware and driver of the adapter";
-    if (is_of_plugin) {
-      const std::int64_t code = lines.kept.empty() ? -1 : lines.kept.front().number("code");
-      if (code > 0) finding.title += fmt::format(": RC {}", code);
-      finding.cause =
-          "libfabric's provider gave up on a request: the peer or the fabric does not answer, or "
-          "the provider and the plugin (aws-ofi-nccl) do not fit together";
-      const OfiFabric fabric = ofi_fabric(facts);
-      finding.fix = fmt::format(
-          "update libfabric and the plugin together; {}look at the peer's log",
-          fabric == OfiFabric::Efa         ? "the security group must allow all traffic to itself; "
-          : fabric == OfiFabric::Slingshot ? "check FI_CXI_* and the VNI; "
-                                           : "");
-    }
+  for (const AdapterFailure& failure : kAdapterFailures) {
+    say_adapter_failure(facts, failure, findings);
   }
 }
 

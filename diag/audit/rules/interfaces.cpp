@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <map>
+#include <set>
 
 #include "base/text.h"
 #include "diag/audit/rules/rule.h"
@@ -12,13 +13,15 @@ using namespace logs;  // most names below are its record types
 
 namespace {
 
+/// Returns whether an interface or address is of a container's or a virtual machine's bridge, by the names and the
+/// network (172.17.0.0/16) that Docker, libvirt, Kubernetes' networks, Podman and LXC give by default.
 bool is_bridge(std::string_view interface, std::string_view address) {
   return address.starts_with("172.17.") ||
          starts_with_any(interface, {"docker", "virbr", "cni", "flannel", "cali", "podman", "br-",
                                      "veth", "lxc", "lxdbr"});
 }
 
-/// A link-local address: it has no route, and is valid only with an interface.
+/// Returns whether an address is link-local: it has no route, and is valid only with an interface.
 bool is_link_local(std::string_view address) {
   return address.starts_with("fe80:") || address.starts_with("169.254.");
 }
@@ -100,95 +103,113 @@ void find_gloo_too_far(const JobFacts& facts, Findings& findings) {
   }
 }
 
+/// Reports that NCCL_SOCKET_IFNAME excludes all interfaces.
+void find_empty_filter_of_interfaces(const JobFacts& facts, Findings& findings) {
+  const MessageLines& nothing = facts.messages[MessageId::BootstrapNoInterface];
+  if (nothing.evidence.empty()) return;
+  Finding& finding = findings.add("wrong_interface", Severity::Error,
+                                  "no interface passes NCCL_SOCKET_IFNAME", nothing);
+  if (const Setting* name = facts.setting("NCCL_SOCKET_IFNAME"); name != nullptr) {
+    finding.evidence.mix(name->evidence);
+    finding.cause = "NCCL_SOCKET_IFNAME=" + name->value + " matches no interface of this host";
+    if (has_quotes(*name)) finding.cause += fmt::format("; {}", kQuotesCause);
+  } else {
+    finding.cause = "the filter of names or of the address family leaves nothing";
+  }
+  finding.fix = "ip -br addr   # then NCCL_SOCKET_IFNAME=<an interface that every host has>";
+}
+
+/// An address that processes announce to their peers at the start.
+struct Announced {
+  std::vector<std::uint32_t> processes = {};
+  std::set<std::int32_t> hosts = {};  ///< known hosts of the processes
+  Evidence evidence = {};
+  bool is_loopback = false, is_bridge = false, is_link_local = false;
+  bool is_tried = false;  ///< a connection to it failed, and no process reports it as its own
+  std::string interface = {};
+};
+using AnnouncedByAddress = std::map<std::string, Announced>;
+
+/// Returns the addresses that lines of the bootstrap name. If there are none, returns the target of the first failed
+/// connection that only its own host can reach, since the peer has announced it.
+AnnouncedByAddress announced_addresses(const JobFacts& facts) {
+  AnnouncedByAddress announced;
+  for (const auto& [key, said] : facts.bootstraps) {
+    const auto& [interface, address] = key;
+    Announced& one = announced[address];
+    one.is_loopback = one.is_loopback || is_loopback(interface, address);
+    one.is_bridge = one.is_bridge || is_bridge(interface, address);
+    one.is_link_local = one.is_link_local || is_link_local(address);
+    one.evidence.mix(said.evidence);
+    one.interface = interface;
+    for (const std::uint32_t process : said.processes) {
+      one.processes.push_back(process);
+      const std::int32_t host = facts.processes[process].host;
+      if (host >= 0) one.hosts.insert(host);
+    }
+  }
+  if (!announced.empty()) return announced;
+  for (const KeptMessage& message : facts.messages[MessageId::SocketConnectFailed].kept) {
+    std::string_view address = message.argument("address");
+    address = address.substr(0, address.find('<'));
+    const bool is_far =
+        !is_link_local(address) && !is_loopback({}, address) && !is_bridge({}, address);
+    if (!is_warning(message) || is_far) continue;
+    Announced& one = announced[std::string(address)];
+    one.is_link_local = is_link_local(address);
+    one.is_bridge = is_bridge({}, address);
+    one.is_loopback = !one.is_link_local && !one.is_bridge;
+    one.evidence.add(message.quoted());
+    one.is_tried = true;
+    break;
+  }
+  return announced;
+}
+
+/// is_shared  several hosts announce the address
+void say_wrong_address(const std::string& address, const Announced& one, bool is_shared,
+                       Findings& findings) {
+  Finding& finding = findings.add(
+      "wrong_interface", Severity::Error,
+      is_shared ? fmt::format("{} hosts announce the same address {}", one.hosts.size(), address)
+      : one.is_loopback ? fmt::format("the bootstrap uses the loopback address {}", address)
+      : one.is_link_local
+          ? fmt::format("the bootstrap uses the link-local address {}", address)
+          : fmt::format("only its own host can reach what the bootstrap uses, the address {}",
+                        address));
+  if (!one.interface.empty()) finding.title += " of " + one.interface;
+  finding.evidence = one.evidence;
+  findings.say_who(finding, one.processes);
+  finding.cause =
+      one.is_link_local ? "a link-local address (fe80::, 169.254.) is of one cable only: a USB or "
+                          "service port, or an interface without an address of its own"
+      : one.is_loopback ? "nothing but the loopback interface was found, or it was demanded"
+                        : "the interface of a container bridge was taken: other hosts cannot "
+                          "reach its address, or have the same";
+  finding.fix = "NCCL_SOCKET_IFNAME=<interface of the hosts' network>   # docker: --network=host";
+}
+
 }  // namespace
 
 void look_for_wrong_interface(const JobFacts& facts, Findings& findings) {
-  const MessageLines& nothing = facts.messages[MessageId::BootstrapNoInterface];
-  if (!nothing.evidence.empty()) {
-    Finding& finding = findings.add("wrong_interface", Severity::Error,
-                                    "no interface passes NCCL_SOCKET_IFNAME", nothing);
-    if (const Setting* name = facts.setting("NCCL_SOCKET_IFNAME"); name != nullptr) {
-      finding.evidence.mix(name->evidence);
-      finding.cause = "NCCL_SOCKET_IFNAME=" + name->value + " matches no interface of this host";
-      if (has_quotes(*name)) finding.cause += fmt::format("; {}", kQuotesCause);
-    } else {
-      finding.cause = "the filter of names or of the address family leaves nothing";
-    }
-    finding.fix = "ip -br addr   # then NCCL_SOCKET_IFNAME=<an interface that every host has>";
-  }
+  find_empty_filter_of_interfaces(facts, findings);
   find_gloo_on_loopback(facts, findings);
   find_gloo_too_far(facts, findings);
   if (has_joined_hosts(facts)) return;  // it works as it is
 
-  struct Use {
-    std::vector<std::uint32_t> processes = {};
-    std::vector<std::int32_t> hosts = {};
-    Evidence evidence = {};
-    bool is_loopback = false, is_bridge = false, is_link_local = false;
-    bool is_tried = false;  ///< a connection to it failed, and no process reports it as its own
-    std::string interface = {};
-  };
-  std::map<std::string, Use> uses;  // by address
-  std::vector<std::int32_t> all_hosts;
-  for (const auto& [key, said] : facts.bootstraps) {
-    Use& use = uses[key.second];
-    use.is_loopback = use.is_loopback || is_loopback(key.first, key.second);
-    use.is_bridge = use.is_bridge || is_bridge(key.first, key.second);
-    use.is_link_local = use.is_link_local || is_link_local(key.second);
-    use.evidence.mix(said.evidence);
-    use.interface = key.first;
-    for (const std::uint32_t process : said.processes) {
-      use.processes.push_back(process);
-      const std::int32_t host = facts.processes[process].host;
-      if (host < 0) continue;
-      for (auto* hosts : {&use.hosts, &all_hosts}) {
-        if (std::find(hosts->begin(), hosts->end(), host) == hosts->end()) hosts->push_back(host);
-      }
-    }
-  }
+  const AnnouncedByAddress announced = announced_addresses(facts);
+  std::set<std::int32_t> hosts;
+  for (const auto& [address, one] : announced) hosts.insert(one.hosts.begin(), one.hosts.end());
   const bool has_failed = failed_to_connect(facts);
-  // The target of a failed connection is the address that the peer has announced.
-  for (const KeptMessage& message : facts.messages[MessageId::SocketConnectFailed].kept) {
-    std::string_view address = message.argument("address");
-    address = address.substr(0, address.find('<'));
-    const bool is_odd =
-        is_link_local(address) || is_loopback({}, address) || is_bridge({}, address);
-    if (!is_warning(message) || !is_odd || !uses.empty()) continue;
-    Use& use = uses[std::string(address)];
-    use.is_link_local = is_link_local(address);
-    use.is_bridge = is_bridge({}, address);
-    use.is_loopback = !use.is_link_local && !use.is_bridge;
-    use.evidence.add(message.quoted());
-    use.is_tried = true;
-  }
-  if (all_hosts.size() < 2 && !has_failed) return;
-  for (const auto& [address, use] : uses) {
-    const bool is_shared = use.hosts.size() > 1 && !address.empty() && !use.is_loopback;
-    const bool is_wrong = is_shared ||
-                          (use.is_loopback && (all_hosts.size() > 1 || use.is_tried)) ||
-                          ((use.is_bridge || use.is_link_local) && has_failed);
-    if (!is_wrong) continue;
+  const bool has_peers = hosts.size() > 1;
+  if (!has_peers && !has_failed) return;
+  for (const auto& [address, one] : announced) {
+    const bool is_shared = one.hosts.size() > 1 && !address.empty() && !one.is_loopback;
     // Two names of one machine share an address, which is harmless as long as nothing fails.
-    if (is_shared && !use.is_bridge && !has_failed) continue;
-    Finding& finding = findings.add(
-        "wrong_interface", Severity::Error,
-        is_shared ? fmt::format("{} hosts announce the same address {}", use.hosts.size(), address)
-        : use.is_loopback ? fmt::format("the bootstrap uses the loopback address {}", address)
-        : use.is_link_local
-            ? fmt::format("the bootstrap uses the link-local address {}", address)
-            : fmt::format("only its own host can reach what the bootstrap uses, the address {}",
-                          address));
-    if (!use.interface.empty()) finding.title += " of " + use.interface;
-    finding.evidence = use.evidence;
-    findings.say_who(finding, use.processes);
-    finding.cause = use.is_link_local
-                        ? "a link-local address (fe80::, 169.254.) is of one cable only: a USB or "
-                          "service port, or an interface without an address of its own"
-                    : use.is_loopback
-                        ? "nothing but the loopback interface was found, or it was demanded"
-                        : "the interface of a container bridge was taken: other hosts cannot "
-                          "reach its address, or have the same";
-    finding.fix = "NCCL_SOCKET_IFNAME=<interface of the hosts' network>   # docker: --network=host";
+    const bool is_wrong = is_shared ? one.is_bridge || has_failed
+                                    : (one.is_loopback && (has_peers || one.is_tried)) ||
+                                          ((one.is_bridge || one.is_link_local) && has_failed);
+    if (is_wrong) say_wrong_address(address, one, is_shared, findings);
   }
 }
 

@@ -66,9 +66,8 @@ bool ends_the_calls(const JobFacts& facts, const JobFacts::Desync& desync) {
   });
 }
 
-}  // namespace
-
-void look_for_mismatches(const JobFacts& facts, Findings& findings) {
+/// Reports what the libraries themselves log of ends of a connection that do not fit together.
+void find_library_reports(const JobFacts& facts, Findings& findings) {
   const MessageLog& messages = facts.messages;
   Finding library;
   for (const MessageId id : {MessageId::IbCollectiveMismatch, MessageId::CollectiveMismatch,
@@ -79,71 +78,79 @@ void look_for_mismatches(const JobFacts& facts, Findings& findings) {
   library.evidence.mix(evidence_of(
       messages[MessageId::GlooPairError],
       [](const KeptMessage& message) { return contains(message.text(), "preamble."); }));
-  if (!library.evidence.empty()) {
-    Finding& finding = findings.add("mismatched_collective", Severity::Error,
-                                    "the two ends of a connection expect different sizes", library);
-    for (const KeptMessage& message : messages[MessageId::CollectiveMismatch].kept) {
-      if (message.argument("theirs").empty()) continue;
-      // ringside's own engine names the rank that differs, and the difference.
-      finding.title = message.text().substr(0, message.text().find(';'));
-      finding.ranks = {static_cast<int>(message.number("rank")),
-                       static_cast<int>(message.number("other"))};
-      break;
-    }
-    finding.cause =
-        "ranks call collectives in another order or with other sizes, or NCCL_ALGO, NCCL_PROTO or "
-        "the version differ";
-    finding.fix =
-        "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=COLL on all ranks, and audit again: the first differing "
-        "call is named";
+  if (library.evidence.empty()) return;
+  Finding& finding = findings.add("mismatched_collective", Severity::Error,
+                                  "the two ends of a connection expect different sizes", library);
+  for (const KeptMessage& message : messages[MessageId::CollectiveMismatch].kept) {
+    if (message.argument("theirs").empty()) continue;
+    // ringside's own engine names the rank that differs, and the difference.
+    finding.title = message.text().substr(0, message.text().find(';'));
+    finding.ranks = {static_cast<int>(message.number("rank")),
+                     static_cast<int>(message.number("other"))};
+    break;
   }
+  finding.cause =
+      "ranks call collectives in another order or with other sizes, or NCCL_ALGO, NCCL_PROTO or "
+      "the version differ";
+  finding.fix =
+      "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=COLL on all ranks, and audit again: the first differing "
+      "call is named";
+}
 
-  constexpr std::array kReports = {MessageId::FingerprintMismatch,
-                                   MessageId::FlightRecorderMismatch};
-  translate_hang({kReports}, HangsOf::Any, facts, findings);
-
-  const bool is_stuck = messages.has(MessageId::WatchdogTimeout) || !facts.results.empty();
-  const bool is_last = !facts.desyncs.empty() && ends_the_calls(facts, facts.desyncs.front());
-  if (!facts.desyncs.empty()) {
-    const JobFacts::Desync& first = facts.desyncs.front();
-    const bool is_shape = function_of(first.text) == function_of(first.expected);
-    Finding& finding = findings.add(is_shape ? "hang_shape_mismatch" : "hang_op_mismatch",
-                                    is_stuck  ? Severity::Error
-                                    : is_last ? Severity::Warning
-                                              : Severity::Info,
-                                    title_of(first));
-    for (const JobFacts::Desync& desync : facts.desyncs) {
-      finding.evidence.add(desync.quoted);
-      finding.ranks.push_back(desync.rank);
-    }
-    finding.confidence = is_stuck  ? Confidence::High
-                         : is_last ? Confidence::Medium
-                                   : Confidence::Low;
-    finding.cause = "the ranks took different paths through the program, or have different data";
-    finding.fix = "look at what that rank does differently before this call";
+/// Reports calls that differ between the COLL lines of ranks.
+void find_different_calls(const JobFacts& facts, Findings& findings) {
+  if (facts.desyncs.empty()) return;
+  const JobFacts::Desync& first = facts.desyncs.front();
+  const bool is_stuck = facts.messages.has(MessageId::WatchdogTimeout) || !facts.results.empty();
+  const bool is_last = ends_the_calls(facts, first);
+  const bool is_shape = function_of(first.text) == function_of(first.expected);
+  Finding& finding = findings.add(is_shape ? "hang_shape_mismatch" : "hang_op_mismatch",
+                                  is_stuck  ? Severity::Error
+                                  : is_last ? Severity::Warning
+                                            : Severity::Info,
+                                  title_of(first));
+  for (const JobFacts::Desync& desync : facts.desyncs) {
+    finding.evidence.add(desync.quoted);
+    finding.ranks.push_back(desync.rank);
   }
-  if (!findings.has("hang_shape_mismatch") && !findings.has("hang_op_mismatch"))
-    translate_hang({kWatchdogLines}, HangsOf::Mismatch, facts, findings);
+  finding.confidence = is_stuck ? Confidence::High : is_last ? Confidence::Medium : Confidence::Low;
+  finding.cause = "the ranks took different paths through the program, or have different data";
+  finding.fix = "look at what that rank does differently before this call";
+}
 
+/// Reports what ncclras says of different numbers of operations.
+void find_ras_mismatches(const JobFacts& facts, Findings& findings) {
   Finding ras;
   for (const RasFact& fact : facts.ras) {
     if (!fact.is_rank && contains(fact.errors, "MISMATCH")) ras.evidence.add(fact.quoted);
   }
   const Evidence problems =
-      evidence_of(messages[MessageId::RasCommProblem],
+      evidence_of(facts.messages[MessageId::RasCommProblem],
                   [](const KeptMessage& message) { return contains(message.text(), "MISMATCH"); });
   ras.evidence.mix(problems);
-  if (!ras.evidence.empty()) {
-    Finding& finding = findings.add("hang_op_mismatch", Severity::Warning,
-                                    "ranks have launched different numbers of operations", ras);
-    finding.reference = "docs/formats 7.1";
-    finding.evidence.mix(messages[MessageId::RasCounts].evidence);
-    finding.confidence = Confidence::Low;
-    finding.cause =
-        "those that are behind never launched; the ranks that the report lists may be the ones "
-        "ahead. In a job that moves this is normal";
-    finding.fix = "ncclras -v three times, ten seconds apart: stuck only if the counts stay";
-  }
+  if (ras.evidence.empty()) return;
+  Finding& finding = findings.add("hang_op_mismatch", Severity::Warning,
+                                  "ranks have launched different numbers of operations", ras);
+  finding.reference = "docs/formats 7.1";
+  finding.evidence.mix(facts.messages[MessageId::RasCounts].evidence);
+  finding.confidence = Confidence::Low;
+  finding.cause =
+      "those that are behind never launched; the ranks that the report lists may be the ones "
+      "ahead. In a job that moves this is normal";
+  finding.fix = "ncclras -v three times, ten seconds apart: stuck only if the counts stay";
+}
+
+}  // namespace
+
+void look_for_mismatches(const JobFacts& facts, Findings& findings) {
+  find_library_reports(facts, findings);
+  constexpr std::array kReports = {MessageId::FingerprintMismatch,
+                                   MessageId::FlightRecorderMismatch};
+  translate_hang({kReports}, HangsOf::Any, facts, findings);
+  find_different_calls(facts, findings);
+  if (!findings.has("hang_shape_mismatch") && !findings.has("hang_op_mismatch"))
+    translate_hang({kWatchdogLines}, HangsOf::Mismatch, facts, findings);
+  find_ras_mismatches(facts, findings);
 }
 
 }  // namespace ringside::audit

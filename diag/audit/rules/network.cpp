@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "base/text.h"
 #include "diag/audit/rules/rule.h"
@@ -11,142 +13,6 @@ namespace ringside::audit {
 using namespace logs;  // most names below are its record types
 
 namespace {
-
-bool is_of_net(const KeptMessage& message) {
-  const std::string_view text = message.text();
-  return !contains_any(text, {"TUNER/", "PROFILER/", "GIN/", "RMA/", "ENV/"});
-}
-
-bool is_not_found(std::string_view error) {
-  return contains_any(error, {"No such file", "cannot open shared object file: No"});
-}
-
-/// Returns whether the plugin exists but a library that it needs does not: `libfabric.so.1: cannot open shared object
-/// file`.
-bool lacks_a_library(std::string_view error) {
-  const std::size_t at = error.find(": cannot open shared object file");
-  if (at == std::string_view::npos) return false;
-  const std::string_view before = error.substr(0, at);
-  const std::size_t begin = before.find_last_of(" :=");
-  return !contains(before.substr(begin + 1), "nccl");
-}
-
-/// Returns whether the process loaded a network plugin.
-bool has_loaded(const JobFacts& facts, std::uint32_t process) {
-  const MessageLines& lines = facts.messages[MessageId::PluginLoaded];
-  return std::any_of(lines.kept.begin(), lines.kept.end(), [&](const KeptMessage& message) {
-    return message.process() == process && is_of_net(message) &&
-           contains(lower_case(message.text()), "loaded");
-  });
-}
-
-void find_missing_plugin(const JobFacts& facts, Findings& findings) {
-  const MessageLog& messages = facts.messages;
-  const bool is_slow = socket_use(facts).is_used;
-  if (messages.has(MessageId::OfiNoProvider)) {
-    const bool matters = is_slow || facts.nodes() > 1;
-    const Severity otherwise = is_size_unknown(facts) ? Severity::Warning : Severity::Info;
-    Finding& finding = findings.add("plugin_missing", matters ? Severity::Error : otherwise,
-                                    "the libfabric plugin finds no provider of the fabric",
-                                    messages[MessageId::OfiNoProvider]);
-    finding.cause =
-        "aws-ofi-nccl is loaded, but libfabric offers no provider such as efa or cxi: the device "
-        "is not in "
-        "the container, its driver or libfabric's provider is not installed";
-    finding.fix =
-        "fi_info -p efa   # must list the device; install the provider, pass /dev/infiniband";
-    return;
-  }
-  const MessageLines& providers = messages[MessageId::OfiProvider];
-  const auto is_tcp = [](const KeptMessage& message) {
-    const std::string provider = lower_case(message.argument("provider"));
-    return provider.starts_with("tcp") || provider.starts_with("sockets") ||
-           provider.starts_with("udp");
-  };
-  if (std::any_of(providers.kept.begin(), providers.kept.end(), is_tcp) && facts.nodes() > 1) {
-    Finding& finding =
-        findings.add("plugin_missing", Severity::Error, "libfabric fell back to its TCP provider");
-    findings.quote(finding, providers, is_tcp);
-    finding.cause = "the fabric's own provider is not usable, so that the plugin took TCP";
-    finding.fix =
-        "FI_PROVIDER=efa (or cxi)   # fails loudly when the device is missing; check it with "
-        "fi_info";
-    return;
-  }
-  const auto lacks = [&](const KeptMessage& message) {
-    return is_of_net(message) && !has_loaded(facts, message.process());
-  };
-  Finding draft;
-  findings.quote(draft, messages[MessageId::PluginNotFound], [&](const KeptMessage& message) {
-    const std::string_view error = message.argument("error");
-    return lacks(message) && (error.empty() || is_not_found(error));
-  });
-  findings.quote(draft, messages[MessageId::PluginLoadFailed], [&](const KeptMessage& message) {
-    return lacks(message) && is_not_found(message.argument("error"));
-  });
-  if (draft.evidence.empty()) return;
-  if (is_slow && wants_plugin(facts)) {
-    Finding& finding = findings.add("plugin_missing", Severity::Error,
-                                    "the plugin of this fabric is not on the library path", draft);
-    finding.cause =
-        "NCCL looked for libnccl-net.so and did not find it; its built-in networks do not know "
-        "this fabric";
-    finding.fix =
-        "export LD_LIBRARY_PATH=/path/of/the/plugin/lib:$LD_LIBRARY_PATH   # and NCCL_NET=\"AWS "
-        "Libfabric\", "
-        "which fails loudly";
-    return;
-  }
-  const bool is_omni_path =
-      std::any_of(facts.net_devices.begin(), facts.net_devices.end(),
-                  [](const auto& entry) { return contains(entry.first.second, "hfi1_"); });
-  if (!is_omni_path) return;
-  Finding& finding =
-      findings.add("plugin_missing", Severity::Info,
-                   "Omni-Path without its network plugin: verbs carry the data", draft);
-  finding.cause = "no network plugin is installed; on Omni-Path the vendor's brings GPUDirect";
-  finding.fix = "install the PSM2 plugin (libnccl-net.so)";
-}
-
-void find_incompatible_plugin(const JobFacts& facts, Findings& findings) {
-  // The name of the plugin in use shows that one of the tried versions worked.
-  const bool has_served =
-      std::any_of(facts.networks.begin(), facts.networks.end(),
-                  [](const auto& entry) { return entry.first != "IB" && !is_socket(entry.first); });
-  if (has_served) return;
-  const auto lacks = [&](const KeptMessage& message) {
-    return is_of_net(message) && !has_loaded(facts, message.process());
-  };
-  Finding draft;
-  findings.quote(draft, facts.messages[MessageId::PluginSymbolMissing],
-                 [&](const KeptMessage& message) {
-                   return lacks(message) && contains(message.text(), "ncclNetPlugin");
-                 });
-  for (const MessageId id : {MessageId::PluginLoadFailed, MessageId::PluginOther}) {
-    findings.quote(draft, facts.messages[id], [&](const KeptMessage& message) {
-      return lacks(message) &&
-             (lacks_a_library(message.text()) ||
-              contains_any(message.text(), {"is unsupported", "undefined symbol", "wrong ELF class",
-                                            "version `", "invalid ELF"}));
-    });
-  }
-  if (draft.evidence.empty()) return;
-  const bool is_slow = socket_use(facts).is_used;
-  // An excerpt without communicators does not show on how many hosts the job ran.
-  const bool is_excerpt = facts.comms.empty() && !facts.networks.empty();
-  const Severity severity = is_slow                           ? Severity::Error
-                            : facts.nodes() > 1 || is_excerpt ? Severity::Warning
-                                                              : Severity::Info;
-  Finding& finding = findings.add("plugin_incompatible", severity,
-                                  "a network plugin is there and this NCCL cannot use it", draft);
-  finding.cause =
-      "the plugin offers another version of the interface than this NCCL asks for, or was built "
-      "against "
-      "libraries that are not here";
-  finding.fix =
-      "install the plugin's release that belongs to this NCCL; ldd libnccl-net.so shows what is "
-      "missing";
-}
 
 /// Names the filter that excludes all devices, if its value shows why.
 void name_quoted_filter(const JobFacts& facts, Finding& finding) {
@@ -209,116 +75,57 @@ void find_missing_provider(const JobFacts& facts, Findings& findings) {
       is_efa ? "the EFA installer" : "apt-get install --reinstall libibverbs1 ibverbs-providers");
 }
 
-}  // namespace
-
-void look_for_plugin_troubles(const JobFacts& facts, Findings& findings) {
-  const MessageLog& messages = facts.messages;
-  if (messages.has(MessageId::NoNetPlugin)) {
-    const bool is_start =
-        messages.has(MessageId::NetPluginInitFailed) || messages.has(MessageId::OfiEndpointFailed);
-    Finding& finding = findings.add(is_start ? "net_init_error" : "plugin_missing", Severity::Error,
-                                    "the network that NCCL_NET demands is not available",
-                                    messages[MessageId::NoNetPlugin]);
-    for (const KeptMessage& message : messages[MessageId::NoNetPlugin].kept) {
-      const std::string_view name = message.argument("name");
-      if (name.empty()) continue;
-      finding.title = fmt::format("the network {} that NCCL_NET demands is not available", name);
-      break;
-    }
-    finding.cause =
-        "NCCL_NET names a network whose plugin did not load or start; NCCL then gives up";
-    finding.fix = "make the plugin loadable (LD_LIBRARY_PATH, NCCL_NET_PLUGIN), or unset NCCL_NET";
-  }
-  Finding opening;
-  for (const MessageId id : {MessageId::OfiEndpointFailed, MessageId::OfiRequestFailed}) {
-    findings.quote(opening, messages[id], [&](const KeptMessage& message) {
-      return is_warning(message) &&
-             (id == MessageId::OfiEndpointFailed || fails_to_open(facts, message.text()));
-    });
-  }
-  if (!opening.evidence.empty()) {
-    Finding& finding =
-        findings.add("net_init_error", Severity::Error,
-                     "the network plugin fails while it opens its endpoints", opening);
-    finding.cause =
-        "libfabric refused a domain, an endpoint or a queue: devices or credentials that the job "
-        "was not "
-        "given, or too many processes for the NIC's resources";
-    finding.fix = "fi_info -v as the job's user on that host";
-    const OfiFabric fabric = ofi_fabric(facts);
-    if (fabric == OfiFabric::Slingshot)
-      finding.fix += "; start with srun, which grants the VNI, and check SLINGSHOT_DEVICES";
-    if (fabric == OfiFabric::Efa)
-      finding.fix += "; fi_info -p efa must list the device; pass all of /dev/infiniband";
-  }
-  const PlainLines& crash = facts.plain_of(PlainLine::Crash);
-  const PlainLines& frames = facts.plain_of(PlainLine::CrashFrameOfPlugin);
-  if (!crash.evidence.empty() && !frames.evidence.empty()) {
-    Finding& finding = findings.add("plugin_crash", Severity::Error,
-                                    "a process crashed inside the network plugin");
-    finding.evidence.mix(crash.evidence);
-    finding.evidence.mix(frames.evidence);
-    finding.cause = "the stack of the crashed process ends in the plugin or its libraries";
-    finding.fix =
-        "use the plugin's and libfabric's newest releases together; NCCL_NET=Socket to confirm";
-  }
-  find_missing_plugin(facts, findings);
-  find_incompatible_plugin(facts, findings);
-}
-
-void look_for_missing_devices(const JobFacts& facts, Findings& findings) {
-  const MessageLog& messages = facts.messages;
-  find_missing_provider(facts, findings);
-  const bool is_multinode = facts.nodes() > 1;
-  const bool is_slow = socket_use(facts).is_used;
-  const auto open_fails = [](const KeptMessage& message) {
-    return contains(message.text(), "open_device");
-  };
+/// Reports devices that the process sees and may not open.
+void find_unopened_devices(const JobFacts& facts, Findings& findings) {
+  const MessageLines& unusable = facts.messages[MessageId::IbDeviceUnusable];
+  const Evidence unopened = evidence_of(
+      facts.messages[MessageId::IbCallFailed],
+      [](const KeptMessage& message) { return contains(message.text(), "open_device"); });
   const bool has_failed =
       !facts.results.empty() || !facts.plain_of(PlainLine::SystemError).evidence.empty();
-  const Evidence unopened = evidence_of(messages[MessageId::IbCallFailed], open_fails);
-  if (!messages.has(MessageId::IbDeviceUnusable) && has_failed && !unopened.empty()) {
-    Finding& finding = findings.add("ib_device_unusable", Severity::Error,
-                                    "RDMA devices are visible but cannot be opened", unopened);
-    finding.cause =
-        "the device nodes /dev/infiniband/uverbsN are not in the container, or the user may not "
-        "open them";
-    finding.fix = "docker run --device=/dev/infiniband ... (Kubernetes: the RDMA device plugin)";
-  }
-  if (messages.has(MessageId::IbDeviceUnusable)) {
-    Finding& finding = findings.add(
-        "ib_device_unusable", is_slow || has_failed ? Severity::Error : Severity::Warning,
-        "RDMA devices are visible but cannot be opened", messages[MessageId::IbDeviceUnusable]);
-    finding.evidence.mix(evidence_of(messages[MessageId::IbCallFailed], open_fails));
-    finding.cause =
-        "the device nodes /dev/infiniband/uverbsN are not in the container, or the user may not "
-        "open them";
-    finding.fix = "docker run --device=/dev/infiniband ... (Kubernetes: the RDMA device plugin)";
-    if (!is_multinode) finding.cause += "; harmless on one node, on several it forces TCP";
-  }
+  const bool is_logged = !unusable.evidence.empty();
+  // Without NCCL's own line, a failed call matters only if the job failed.
+  if (!is_logged && (!has_failed || unopened.empty())) return;
+  const bool matters = !is_logged || socket_use(facts).is_used || has_failed;
+  Finding& finding =
+      findings.add("ib_device_unusable", matters ? Severity::Error : Severity::Warning,
+                   "RDMA devices are visible but cannot be opened", unusable);
+  finding.evidence.mix(unopened);
+  finding.cause =
+      "the device nodes /dev/infiniband/uverbsN are not in the container, or the user may not "
+      "open them";
+  finding.fix = "docker run --device=/dev/infiniband ... (Kubernetes: the RDMA device plugin)";
+  if (is_logged && facts.nodes() < 2)
+    finding.cause += "; harmless on one node, on several it forces TCP";
+}
 
+/// Reports that libibverbs has no driver for the devices, which costs RDMA.
+void find_missing_driver(const JobFacts& facts, Findings& findings) {
   const PlainLines& driver = facts.plain_of(PlainLine::NoVerbsDriver);
-  if (!driver.evidence.empty() && is_slow) {
-    Finding& finding = findings.add("verbs_provider_missing", Severity::Error,
-                                    "RDMA devices are there and libibverbs has no driver for them",
-                                    driver.evidence);
-    finding.evidence.mix(evidence_of(messages[MessageId::VerbsLibrary], [](const auto& message) {
-      return contains(message.text(), "couldn't load driver");
-    }));
-    finding.cause = "the image lacks the provider library of the device, or has another version";
-    finding.fix = "apt-get install ibverbs-providers   # in the image; then ibv_devinfo in it";
-  }
+  if (driver.evidence.empty() || !socket_use(facts).is_used) return;
+  Finding& finding =
+      findings.add("verbs_provider_missing", Severity::Error,
+                   "RDMA devices are there and libibverbs has no driver for them", driver.evidence);
+  finding.evidence.mix(evidence_of(
+      facts.messages[MessageId::VerbsLibrary],
+      [](const auto& message) { return contains(message.text(), "couldn't load driver"); }));
+  finding.cause = "the image lacks the provider library of the device, or has another version";
+  finding.fix = "apt-get install ibverbs-providers   # in the image; then ibv_devinfo in it";
+}
 
+/// Reports that processes see no RDMA device.
+void find_no_device(const JobFacts& facts, Findings& findings) {
   const auto none = facts.net_devices.find({"IB", std::string()});
-  const MessageLines& no_library = messages[MessageId::IbverbsNotFound];
+  const MessageLines& no_library = facts.messages[MessageId::IbverbsNotFound];
   if (none == facts.net_devices.end() && no_library.evidence.empty()) return;
-  if (!is_multinode) return find_empty_filter(facts, findings);
+  if (facts.nodes() < 2) return find_empty_filter(facts, findings);
   const bool others_have = lists_rdma_device(facts);
   const bool is_plugins_task = wants_plugin(facts) ||
                                findings.has("plugin_missing", Severity::Warning) ||
-                               messages.has(MessageId::PluginLoaded);
+                               facts.messages.has(MessageId::PluginLoaded);
   Severity severity = Severity::Info;
-  if (is_slow && !is_plugins_task && !faster_fabric(facts).empty()) severity = Severity::Error;
+  if (socket_use(facts).is_used && !is_plugins_task && !faster_fabric(facts).empty())
+    severity = Severity::Error;
   if (others_have) severity = Severity::Error;
   Finding& finding = findings.add(
       "no_rdma_device", severity,
@@ -334,6 +141,15 @@ void look_for_missing_devices(const JobFacts& facts, Findings& findings) {
                     ? "ibv_devinfo in the container; docker run --device=/dev/infiniband ..."
                     : "apt-get install libibverbs1 ibverbs-providers (rdma-core) in the image";
   if (no_library.evidence.empty()) name_quoted_filter(facts, finding);
+}
+
+}  // namespace
+
+void look_for_missing_devices(const JobFacts& facts, Findings& findings) {
+  find_missing_provider(facts, findings);
+  find_unopened_devices(facts, findings);
+  find_missing_driver(facts, findings);
+  find_no_device(facts, findings);
 }
 
 void look_for_socket_fallback(const JobFacts& facts, Findings& findings) {
@@ -439,58 +255,79 @@ void look_for_sockets_in_an_excerpt(const JobFacts& facts, Findings& findings) {
   }
 }
 
-void look_for_unused_nics(const JobFacts& facts, Findings& findings) {
-  if (const Setting* filter = facts.setting("NCCL_IB_HCA");
-      filter != nullptr && facts.nodes() > 1) {
-    constexpr int kBoard = 4;  // boards with this many GPUs come with several NICs
-    const bool is_one =
-        std::all_of(facts.hosts.begin(), facts.hosts.end(), [](const HostFacts& host) {
-          const auto devices = host.devices.find("IB");
-          return devices != host.devices.end() && devices->second.size() == 1;
-        });
-    if (is_one && ranks_of_a_host(facts) >= kBoard) {
-      Finding& finding =
-          findings.add("single_nic", Severity::Info,
-                       fmt::format("NCCL_IB_HCA={} leaves one NIC a host", filter->value), *filter);
-      finding.confidence = Confidence::Low;
-      finding.cause = "hosts with this many GPUs mostly have several NICs";
-      finding.fix = "ibv_devices   # if there are more: unset NCCL_IB_HCA";
-    }
-  }
-  // [host]: the NICs that its ranks send on.
-  std::map<std::int32_t, std::set<std::pair<std::uint16_t, std::int32_t>>> used;  // net and device
-  std::map<std::int32_t, std::set<std::uint32_t>> processes;
-  std::uint64_t channels = 0;
-  std::map<std::int32_t, std::set<std::int32_t>> ranks;
+namespace {
+
+constexpr int kGpusOfBoard = 4;  ///< boards with this many GPUs come with several NICs
+
+/// Reports that NCCL_IB_HCA leaves one NIC on every host with several GPUs.
+void find_filter_of_nics(const JobFacts& facts, Findings& findings) {
+  const Setting* filter = facts.setting("NCCL_IB_HCA");
+  if (filter == nullptr || facts.nodes() < 2 || ranks_of_a_host(facts) < kGpusOfBoard) return;
+  const bool is_one =
+      std::all_of(facts.hosts.begin(), facts.hosts.end(), [](const HostFacts& host) {
+        const auto devices = host.devices.find("IB");
+        return devices != host.devices.end() && devices->second.size() == 1;
+      });
+  if (!is_one) return;
+  Finding& finding =
+      findings.add("single_nic", Severity::Info,
+                   fmt::format("NCCL_IB_HCA={} leaves one NIC a host", filter->value), *filter);
+  finding.confidence = Confidence::Low;
+  finding.cause = "hosts with this many GPUs mostly have several NICs";
+  finding.fix = "ibv_devices   # if there are more: unset NCCL_IB_HCA";
+}
+
+/// What the ranks of a host send on.
+struct NicUse {
+  std::set<std::pair<std::uint16_t, std::int32_t>> nics = {};  ///< network and its device
+  std::set<std::uint32_t> processes = {};                      ///< of ranks that send
+  std::set<std::int32_t> ranks = {};                           ///< all that are known
+  std::uint64_t channels = 0;                                  ///< bit set
+};
+
+/// Returns the use of NICs by host, from communicators that span hosts. Host -1 is unknown.
+std::map<std::int32_t, NicUse> nic_use(const JobFacts& facts) {
+  std::map<std::int32_t, NicUse> uses;
   for (const CommFacts& comm : facts.comms) {
     if (comm.nodes() < 2) continue;
     for (const Link& link : comm.links) {
       if (link.via != Via::Net || is_socket(facts.nets[link.net]) || link.connection > 0) continue;
       const Member* member = comm.member(link.rank);
       if (member == nullptr || member->host < 0) continue;
-      used[member->host].emplace(link.net, link.net_device);
-      processes[member->host].insert(member->process);
-      channels |= link.channels;
+      NicUse& use = uses[member->host];
+      use.nics.emplace(link.net, link.net_device);
+      use.processes.insert(member->process);
+      use.channels |= link.channels;
     }
-    for (const Member& member : comm.members) {
-      ranks[member.host].insert(member.rank);
-    }
+    for (const Member& member : comm.members) uses[member.host].ranks.insert(member.rank);
   }
+  return uses;
+}
+
+}  // namespace
+
+void look_for_unused_nics(const JobFacts& facts, Findings& findings) {
+  find_filter_of_nics(facts, findings);
   const int several = ranks_of_a_host(facts);
   std::vector<std::uint32_t> who;
   std::size_t most = 0;
-  for (const auto& [host, names] : used) {
-    const HostFacts& facts_of_host = facts.hosts[static_cast<std::size_t>(host)];
-    const auto listed = facts_of_host.devices.find("IB");
-    const std::size_t there = listed == facts_of_host.devices.end() ? 0 : listed->second.size();
+  std::uint64_t channels = 0;
+  for (const auto& [host, use] : nic_use(facts)) {
+    if (use.nics.empty()) continue;
+    channels |= use.channels;
+    const auto& listed_nics = facts.hosts[static_cast<std::size_t>(host)].devices;
+    const auto listed = listed_nics.find("IB");
+    const std::size_t there = listed == listed_nics.end() ? 0 : listed->second.size();
     constexpr std::size_t kSeveral = 4;  // a second NIC may be for storage
     // A single rank may only use the NIC closest to it.
-    const bool are_enough_seen = 2 * ranks[host].size() >= static_cast<std::size_t>(several);
-    if (names.size() != 1 || there < kSeveral || several < 4 || !are_enough_seen) return;
+    const bool are_enough_seen = 2 * use.ranks.size() >= static_cast<std::size_t>(several);
+    if (use.nics.size() != 1 || there < kSeveral || several < kGpusOfBoard || !are_enough_seen)
+      return;
     most = std::max(most, there);
-    who.insert(who.end(), processes[host].begin(), processes[host].end());
+    who.insert(who.end(), use.processes.begin(), use.processes.end());
   }
-  if (who.empty() || (channels & (channels - 1)) == 0) return;
+  const bool is_one_channel = (channels & (channels - 1)) == 0;
+  if (who.empty() || is_one_channel) return;
   Finding& finding =
       findings.add("single_nic", Severity::Warning,
                    fmt::format("{} NICs are there and one carries all channels of a host", most));

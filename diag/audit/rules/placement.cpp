@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <map>
 #include <unordered_map>
 
 #include "diag/audit/rules/rule.h"
@@ -224,6 +225,38 @@ void look_for_bound_threads(const JobFacts& facts, Findings& findings) {
         "the cores that the launcher or the container allows are all of another processor";
     finding.fix = "nvidia-smi topo -m   # its column CPU Affinity; bind each rank to those cores";
   }
+}
+
+void look_for_duplicate_gpus(const JobFacts& facts, Findings& findings) {
+  const MessageLines& stated = facts.messages[MessageId::DuplicateGpu];
+  Finding draft;
+  if (!stated.evidence.empty()) findings.quote(draft, stated);
+  std::string pair;
+  for (const CommFacts& comm : facts.comms) {
+    if (comm.is_guessed && comm.nodes() != 1) continue;
+    std::map<std::pair<std::int32_t, std::int64_t>, const Member*> seen;
+    for (const Member& member : comm.members) {
+      if (member.host < 0 || member.bus_id < 0) continue;
+      const auto [at, is_new] = seen.emplace(std::make_pair(member.host, member.bus_id), &member);
+      if (is_new || at->second->rank == member.rank) continue;
+      if (comm.is_rccl) continue;  // partitions of one GPU have the same address
+      if (pair.empty()) {
+        pair = fmt::format("ranks {} and {} of {}", at->second->rank, member.rank,
+                           facts.host_name(member.host));
+      }
+      draft.ranks.push_back(at->second->rank);
+      draft.ranks.push_back(member.rank);
+    }
+  }
+  sort_once(draft.ranks);
+  if (draft.evidence.empty()) return;  // MIG slices have one address, and NCCL accepts them
+  Finding& finding = findings.add(
+      "duplicate_gpu", Severity::Error,
+      pair.empty() ? "two ranks chose the same GPU" : pair + " chose the same GPU", draft);
+  finding.cause =
+      "the process does not pick its GPU by its local rank, or there are more ranks than GPUs";
+  finding.fix =
+      "torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"])) before the first collective";
 }
 
 }  // namespace ringside::audit

@@ -36,8 +36,7 @@ void find_failed_verbs(const JobFacts& facts, Findings& findings) {
     findings.say_who(finding, verbs.processes);
     finding.cause =
         "NCCL_IB_GID_INDEX is beyond the port's GID table, or the interface that gave the entry "
-        "has "
-        "gone; a container without the host's network sees a part of the table";
+        "has gone; a container without the host's network sees a part of the table";
     finding.fix =
         "show_gids in that container; unset NCCL_IB_GID_INDEX from 2.21 on, before it the index of "
         "the RoCE v2 entry";

@@ -90,32 +90,34 @@ void look_for_few_channels(const JobFacts& facts, Findings& findings) {
   }
 }
 
-void look_for_odd_rings(const JobFacts& facts, Findings& findings) {
+namespace {
+
+/// Reports rings that do not pass all ranks.
+void find_short_rings(const JobFacts& facts, Findings& findings) {
   const MessageLines& broken = facts.messages[MessageId::RingBroken];
-  Finding short_ring{.id = "short_ring", .severity = Severity::Error};
-  if (!broken.evidence.empty()) findings.quote(short_ring, broken);
-  std::size_t shorter = 0, longest = 0;
+  std::size_t shorter = 0;
   for (const CommFacts& comm : facts.comms) {
     if (comm.is_guessed) continue;
     for (const Ring& ring : comm.rings) {
       const bool is_whole = ring.ranks.size() == static_cast<std::size_t>(comm.nranks);
       if (ring.source != RingSource::Neighbours || is_whole) continue;
       ++shorter;
-      longest = std::max(longest, ring.ranks.size());
     }
   }
-  if (shorter > 0 || !broken.evidence.empty()) {
-    Finding& finding = findings.add(
-        "short_ring", Severity::Error,
-        shorter > 0 ? fmt::format("{} do not pass all ranks", plural(shorter, "ring", "rings"))
-                    : std::string("a ring does not pass all ranks"),
-        short_ring);
-    finding.cause =
-        "the ranks do not agree on the topology: images, topology files or variables differ";
-    finding.fix = "compare NCCL_TOPO_FILE, NCCL_GRAPH_FILE and the NCCL version of all hosts";
-  }
+  if (shorter == 0 && broken.evidence.empty()) return;
+  Finding& finding = findings.add(
+      "short_ring", Severity::Error,
+      shorter > 0 ? fmt::format("{} do not pass all ranks", plural(shorter, "ring", "rings"))
+                  : std::string("a ring does not pass all ranks"),
+      broken);
+  finding.cause =
+      "the ranks do not agree on the topology: images, topology files or variables differ";
+  finding.fix = "compare NCCL_TOPO_FILE, NCCL_GRAPH_FILE and the NCCL version of all hosts";
+}
 
-  // NCCL's rings pass through one node after the other: each is entered and left once.
+/// Reports rings that cross between hosts more often than needed: NCCL's rings pass through one node after the other, so
+/// each is entered and left once.
+void find_scrambled_rings(const JobFacts& facts, Findings& findings) {
   std::size_t scrambled = 0;
   int worst = 0, nodes = 0;
   for (const CommFacts& comm : facts.comms) {
@@ -130,34 +132,44 @@ void look_for_odd_rings(const JobFacts& facts, Findings& findings) {
       nodes = hosts;
     }
   }
-  if (scrambled > 0) {
-    Finding& finding =
-        findings.add("scrambled_ring", Severity::Warning,
-                     fmt::format("{} cross between hosts up to {} times; {} are enough",
-                                 plural(scrambled, "ring", "rings"), worst, nodes));
-    finding.cause =
-        "NCCL does not know which ranks share a host: NCCL_HOSTID, host names, or the graph file";
-    finding.fix = do_ranks_share_a_gpu(facts)
-                      ? "keep NCCL_HOSTID while ranks share a GPU; unset NCCL_GRAPH_FILE"
-                      : "unset NCCL_HOSTID NCCL_GRAPH_FILE; give every host its own name";
-  }
+  if (scrambled == 0) return;
+  Finding& finding =
+      findings.add("scrambled_ring", Severity::Warning,
+                   fmt::format("{} cross between hosts up to {} times; {} are enough",
+                               plural(scrambled, "ring", "rings"), worst, nodes));
+  finding.cause =
+      "NCCL does not know which ranks share a host: NCCL_HOSTID, host names, or the graph file";
+  finding.fix = do_ranks_share_a_gpu(facts)
+                    ? "keep NCCL_HOSTID while ranks share a GPU; unset NCCL_GRAPH_FILE"
+                    : "unset NCCL_HOSTID NCCL_GRAPH_FILE; give every host its own name";
+}
 
+/// Reports that the search for rings and trees found no path.
+void find_failed_search(const JobFacts& facts, Findings& findings) {
   const MessageLines& search = facts.messages[MessageId::PathSearchFailed];
   const auto is_serious = [](const KeptMessage& message) {
+    // source  NCCL graph.h: NCCL_TOPO_PATTERN_TREE is 3, NCCL_TOPO_PATTERN_RING is 4
     const std::int64_t pattern = message.number("pattern");
     return message.level() == Level::Warn && (pattern == 3 || pattern == 4);
   };
   const Evidence serious = evidence_of(search, is_serious);
-  if (!serious.empty()) {
-    Finding& finding =
-        findings.add("graph_search_failed", Severity::Warning,
-                     "the search for rings found no path and took the ranks in order", serious);
-    finding.confidence = Confidence::Medium;
-    finding.cause =
-        "the topology that this process sees is broken: sysfs is hidden, or an XML is of another "
-        "machine";
-    finding.fix = "NCCL_TOPO_DUMP_FILE=topo.xml, then ringside topo --on topo.xml";
-  }
+  if (serious.empty()) return;
+  Finding& finding =
+      findings.add("graph_search_failed", Severity::Warning,
+                   "the search for rings found no path and took the ranks in order", serious);
+  finding.confidence = Confidence::Medium;
+  finding.cause =
+      "the topology that this process sees is broken: sysfs is hidden, or an XML is of another "
+      "machine";
+  finding.fix = "NCCL_TOPO_DUMP_FILE=topo.xml, then ringside topo --on topo.xml";
+}
+
+}  // namespace
+
+void look_for_odd_rings(const JobFacts& facts, Findings& findings) {
+  find_short_rings(facts, findings);
+  find_scrambled_rings(facts, findings);
+  find_failed_search(facts, findings);
 }
 
 }  // namespace ringside::audit

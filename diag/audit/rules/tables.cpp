@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
@@ -29,24 +30,28 @@ bool is_reducing_or_gathering(const BenchmarkTable& table) {
   return false;
 }
 
-/// Returns the busbw that boards with NVLink reach for large messages on any network: well below the rate of one NIC
-/// per four GPUs (several hosts) or of one generation of NVLink (one host). With fewer GPUs per host: well below one
-/// NIC of 50 Gbit/s, and below the NVLinks between two GPUs.
-/// unit    GB/s; 0: no such board
+/// Least busbw of one GPU generation for large messages on any network, in GB/s. Not to be missed by an intact host.
+struct LeastBusbw {
+  double hosts;      ///< several hosts: well below one NIC per four GPUs
+  double one_host;   ///< one host: well below one generation of NVLink
+  double few_hosts;  ///< several hosts with fewer GPUs each: well below one NIC of 50 Gbit/s
+  double few_gpus;   ///< fewer GPUs of one host: below the NVLinks between two GPUs
+};
+constexpr LeastBusbw kHopper{30, 150, 3, 60}, kAmpere{15, 90, 2, 40}, kVolta{6, 50, 1, 15};
+
+/// Returns the busbw that boards with NVLink reach for large messages on any network.
+/// unit    GB/s; 0: no such board, or a single GPU
 double floor_of(const BenchmarkTable& table, int hosts) {
   const std::string& gpu = table.devices.front().gpu;
-  const std::size_t each = table.devices.size() / static_cast<std::size_t>(std::max(hosts, 1));
-  constexpr std::size_t kBoard = 4;
   const bool is_board = contains_any(gpu, {"SXM", "HBM3", "GH200", "GB200", "B200", "H200"});
   if (!is_board || contains(gpu, "PCIe")) return 0;
-  const bool is_hopper = contains_any(gpu, {"H100", "H200", "GH200", "B200", "GB200"});
-  const bool is_volta = contains(gpu, "V100");
-  if (each < kBoard) {
-    if (hosts > 1) return is_hopper ? 3 : is_volta ? 1 : 2;
-    return each < 2 ? 0 : is_hopper ? 60 : is_volta ? 15 : 40;
-  }
-  if (hosts > 1) return is_hopper ? 30 : is_volta ? 6 : 15;
-  return is_hopper ? 150 : is_volta ? 50 : 90;
+  const bool is_hopper_or_later = contains_any(gpu, {"H100", "H200", "GH200", "B200", "GB200"});
+  const LeastBusbw& least = is_hopper_or_later ? kHopper : contains(gpu, "V100") ? kVolta : kAmpere;
+  constexpr std::size_t kBoard = 4;  // GPUs of the smallest board
+  const std::size_t each = table.devices.size() / static_cast<std::size_t>(std::max(hosts, 1));
+  if (hosts > 1) return each < kBoard ? least.few_hosts : least.hosts;
+  if (each < 2) return 0;
+  return each < kBoard ? least.few_gpus : least.one_host;
 }
 
 const BenchmarkLine* best_large_row(const BenchmarkTable& table) {
@@ -121,90 +126,105 @@ void look_at_bandwidth(const JobFacts& facts, const BenchmarkTable& table, Findi
   finding.fix = "unset " + throttle->name;
 }
 
-}  // namespace
+/// Returns whether a benchmark neither ended nor reported an error. NCCL's lines may break every row of a benchmark that
+/// finishes, so the last line of each run counts, and not its rows.
+bool is_any_cut_off(const JobFacts& facts) {
+  if (facts.messages.has(MessageId::BenchmarkError)) return false;
+  const auto begun = static_cast<std::uint64_t>(
+      std::count_if(facts.tables.begin(), facts.tables.end(),
+                    [](const BenchmarkTable& table) { return !table.begin.empty(); }));
+  return facts.messages[MessageId::BenchmarkOutOfBounds].evidence.count() < begun;
+}
 
-void look_at_tables(const JobFacts& facts, Findings& findings) {
-  for (const BenchmarkTable& table : facts.tables) look_at_bandwidth(facts, table, findings);
-
-  const bool has_failed = facts.messages.has(MessageId::BenchmarkError);
-  Finding cut;
-  // NCCL's lines may break every row of a benchmark that finishes.
-  std::uint64_t begun = 0;
-  for (const BenchmarkTable& table : facts.tables) begun += table.begin.empty() ? 0U : 1U;
-  const std::uint64_t ended = facts.messages[MessageId::BenchmarkOutOfBounds].evidence.count();
+/// Reports benchmarks that stopped: before their first row, or after it.
+void find_cut_tables(const JobFacts& facts, Findings& findings) {
+  if (!is_any_cut_off(facts)) return;
+  Evidence empty, stopped;
   for (const BenchmarkTable& table : facts.tables) {
-    const bool is_begun = !table.begin.empty();
-    if (!is_begun || !table.rows.empty() || table.is_concluded) continue;
-    cut.evidence.mix(table.begin);
+    if (table.is_concluded) continue;
+    if (table.rows.empty()) {
+      empty.mix(table.begin);
+    } else {
+      stopped.mix(table.stopped);
+    }
   }
-  if (!cut.evidence.empty() && !has_failed && ended < begun) {
+  if (!empty.empty()) {
     Finding& finding = findings.add("truncated_table", Severity::Error,
-                                    "a benchmark began and printed no result", cut);
+                                    "a benchmark began and printed no result", empty);
     finding.cause = "it hangs in its first collective, or was killed";
     finding.fix = "NCCL_DEBUG=INFO   # and run again; ringside audit names what the ranks wait for";
   }
-  Finding stopped;
-  for (const BenchmarkTable& table : facts.tables) {
-    if (!table.is_concluded && !table.rows.empty()) stopped.evidence.mix(table.stopped);
-  }
-  if (!stopped.evidence.empty() && !has_failed && ended < begun) {
+  if (!stopped.empty()) {
     Finding& finding = findings.add("truncated_table", Severity::Error,
                                     "a benchmark stopped in the size of its last row", stopped);
     finding.cause = "it hangs in that size, or was killed: the sizes before it finished";
     finding.fix = "NCCL_DEBUG=INFO -b <that size>   # ringside audit names what the ranks wait for";
   }
+}
 
-  Finding wrong;
-  for (const KeptMessage& message : facts.messages[MessageId::BenchmarkOutOfBounds].kept) {
-    if (message.number("count", 0) < 1 && message.argument("verdict") != "FAILED") continue;
-    wrong.evidence.add(message.quoted());
-  }
-  if (!wrong.evidence.empty()) {
-    Finding& finding =
-        findings.add("wrong_results", Severity::Error, "the benchmark received wrong data", wrong);
-    for (const BenchmarkTable& table : facts.tables) {
-      for (const BenchmarkLine& row : table.rows) {
-        if (row.wrong >= 1) finding.evidence.add(row.quoted);
-      }
-    }
-    finding.cause =
-        "data are corrupted on their path: GPUDirect with ACS or an IOMMU, or faulty hardware";
-    finding.fix =
-        "NCCL_NET_GDR_LEVEL=LOC, then NCCL_P2P_DISABLE=1: which of the two cures it names the path";
-  }
-
-  // Returns the processes that are rank 0 of a table each: each measures only itself.
-  std::set<std::uint32_t> speakers;
-  // In one stream: processes of one table, or of several tables that begin before any has a row. Tables one after the
-  // other may be of several runs.
-  std::set<std::pair<std::string, std::int32_t>> waiting;
-  Finding alone;
-  bool is_waiting = false;
+void find_wrong_data(const JobFacts& facts, Findings& findings) {
+  const Evidence wrong =
+      evidence_of(facts.messages[MessageId::BenchmarkOutOfBounds], [](const KeptMessage& message) {
+        return message.number("count", 0) >= 1 || message.argument("verdict") == "FAILED";
+      });
+  if (wrong.empty()) return;
+  Finding& finding =
+      findings.add("wrong_results", Severity::Error, "the benchmark received wrong data", wrong);
   for (const BenchmarkTable& table : facts.tables) {
-    std::set<std::pair<std::string, std::int32_t>> firsts, all;
+    for (const BenchmarkLine& row : table.rows) {
+      if (row.wrong >= 1) finding.evidence.add(row.quoted);
+    }
+  }
+  finding.cause =
+      "data are corrupted on their path: GPUDirect with ACS or an IOMMU, or faulty hardware";
+  finding.fix =
+      "NCCL_NET_GDR_LEVEL=LOC, then NCCL_P2P_DISABLE=1: which of the two cures it names the path";
+}
+
+/// Reports processes that are each rank 0 of a table of their own, and so measure only themselves.
+///
+/// Where each process has a stream (table.speaker), the streams are counted. In one stream, the processes are counted
+/// that share a table as rank 0, or whose tables begin before any has a row: tables one after the other may be of
+/// several runs.
+void find_lone_processes(const JobFacts& facts, Findings& findings) {
+  using Process = std::pair<std::string, std::int32_t>;  // host and process id
+  std::set<std::uint32_t> streams;
+  std::set<Process> waiting;
+  Evidence lines;
+  bool has_waited = false;
+  for (const BenchmarkTable& table : facts.tables) {
+    std::set<Process> firsts, all;
     for (const BenchmarkDevice& device : table.devices) {
       all.emplace(device.host, device.pid);
       if (device.rank == 0 && device.pid >= 0) firsts.emplace(device.host, device.pid);
     }
     if (table.devices.empty() || (firsts.size() < 2 && all.size() > 1)) continue;
-    is_waiting = is_waiting || table.rows.empty();
+    has_waited = has_waited || table.rows.empty();
     // After the waiting processes, the first process with rows is one of them.
-    if (is_waiting || firsts.size() > 1) waiting.insert(firsts.begin(), firsts.end());
-    if (table.speaker != 0) speakers.insert(table.speaker);
-    alone.evidence.mix(table.begin);
+    if (has_waited || firsts.size() > 1) waiting.insert(firsts.begin(), firsts.end());
+    if (table.speaker != 0) streams.insert(table.speaker);
+    lines.mix(table.begin);
     if (firsts.size() < 2) continue;
-    for (const BenchmarkDevice& device : table.devices) alone.evidence.add(device.quoted);
+    for (const BenchmarkDevice& device : table.devices) lines.add(device.quoted);
   }
-  const std::size_t processes = std::max(speakers.size(), waiting.size());
-  if (processes > 1) {
-    Finding& finding =
-        findings.add("benchmark_without_mpi", Severity::Warning,
-                     fmt::format("{} processes each measure themselves alone", processes), alone);
-    finding.cause =
-        "nccl-tests was built without MPI: every process counts its own ranks from 0, and nothing "
-        "crosses the network";
-    finding.fix = "make clean; make MPI=1 MPI_HOME=/path/of/mpi   # in nccl-tests";
-  }
+  const std::size_t processes = std::max(streams.size(), waiting.size());
+  if (processes < 2) return;
+  Finding& finding =
+      findings.add("benchmark_without_mpi", Severity::Warning,
+                   fmt::format("{} processes each measure themselves alone", processes), lines);
+  finding.cause =
+      "nccl-tests was built without MPI: every process counts its own ranks from 0, and nothing "
+      "crosses the network";
+  finding.fix = "make clean; make MPI=1 MPI_HOME=/path/of/mpi   # in nccl-tests";
+}
+
+}  // namespace
+
+void look_at_tables(const JobFacts& facts, Findings& findings) {
+  for (const BenchmarkTable& table : facts.tables) look_at_bandwidth(facts, table, findings);
+  find_cut_tables(facts, findings);
+  find_wrong_data(facts, findings);
+  find_lone_processes(facts, findings);
 }
 
 }  // namespace ringside::audit

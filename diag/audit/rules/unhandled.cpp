@@ -12,6 +12,9 @@ using namespace logs;  // most names below are its record types
 
 namespace {
 
+/// The most characters of a line in a title.
+constexpr std::size_t kShownInTitle = 160;
+
 bool is_quoted_anywhere(const Place& place, Findings& findings) {
   return std::any_of(findings.all().begin(), findings.all().end(), [&](const Finding& finding) {
     const std::vector<QuotedLine>& lines = finding.evidence.lines();
@@ -39,9 +42,10 @@ void add_program_error(const JobFacts& facts, Findings& findings) {
         words, {"nccl", "rccl", "gloo", "horovod", "processgroup", "process group", "distributed",
                 "collective", "torch.dist", "init_process_group", "oneccl"});
     if (!is_of_stack || contains(error.type, "Warning")) continue;
-    Finding& finding = findings.add(
-        "system_error", Severity::Warning,
-        fmt::format("the program ended with {}: {}", error.type, error.text.substr(0, 120)));
+    constexpr std::size_t kShownOfError = 120;
+    Finding& finding = findings.add("system_error", Severity::Warning,
+                                    fmt::format("the program ended with {}: {}", error.type,
+                                                error.text.substr(0, kShownOfError)));
     finding.evidence.add(error.quoted);
     if (error.rank >= 0) finding.ranks = {error.rank};
     finding.confidence = Confidence::Medium;
@@ -57,7 +61,9 @@ void add_program_error(const JobFacts& facts, Findings& findings) {
 std::string plugin_named_in(std::string_view text) {
   constexpr std::string_view kKey = "NET/";
   const std::size_t at = text.find(kKey);
-  if (at == std::string_view::npos || at > 40) return {};
+  constexpr std::size_t kLongestHead =
+      40;  // of a line before its message; later, the key is an argument
+  if (at == std::string_view::npos || at > kLongestHead) return {};
   std::string_view name = text.substr(at + kKey.size());
   name = name.substr(0, name.find_first_of(" :/<"));
   const bool is_own = name == "IB" || name == "Socket" || name == "Plugin" || name == "IBext";
@@ -68,7 +74,7 @@ std::string plugin_named_in(std::string_view text) {
 std::string text_behind_labels(std::string_view text) {
   const std::size_t end = text.starts_with('[') ? text.find("]: ") : std::string_view::npos;
   if (end != std::string_view::npos) text.remove_prefix(end + 3);
-  return std::string(text.substr(0, 160));
+  return std::string(text.substr(0, kShownInTitle));
 }
 
 /// If the reason names a network plugin (`NET/FasTrak ...`), the finding is about that plugin.
@@ -92,7 +98,7 @@ std::string text_of_warning(std::string_view line) {
   constexpr std::string_view kLevel = "CCL WARN ";
   const std::size_t at = line.find(kLevel);
   if (at != std::string_view::npos) line.remove_prefix(at + kLevel.size());
-  return std::string(line.substr(0, 160));
+  return std::string(line.substr(0, kShownInTitle));
 }
 
 /// Returns warnings of the library that no finding quotes. `reason` is set to the text of the first severe one,
@@ -114,7 +120,7 @@ Evidence unquoted_warnings(const JobFacts& facts, Findings& findings, std::strin
 
 }  // namespace
 
-/// If a warning that this audit knows had no finding, the job would look healthy; so this adds one.
+/// Adds a finding for severe warnings that no finding is about: without it, the job would look healthy.
 void look_for_unhandled_warnings(const JobFacts& facts, Findings& findings) {
   const bool is_explained = findings.has_any(Severity::Warning);
   // After a completed start, calls fail when the job ends, which is harmless.
@@ -141,7 +147,7 @@ void look_for_unhandled_warnings(const JobFacts& facts, Findings& findings) {
   const MessageFacts known = facts_of(first->record().as<Message>().id);
   Finding& finding =
       findings.add("system_error", Severity::Warning,
-                   "NCCL warns: " + std::string(first->text().substr(0, 160)), warnings);
+                   "NCCL warns: " + std::string(first->text().substr(0, kShownInTitle)), warnings);
   findings.say_who(finding, who);
   finding.confidence = Confidence::Medium;
   finding.cause = known.weight == 'I' ? std::string("a part of the stack reports that it failed")
@@ -152,19 +158,48 @@ void look_for_unhandled_warnings(const JobFacts& facts, Findings& findings) {
   say_if_plugin_fails(first->text(), finding);
 }
 
+namespace {
+
+/// Reports the text after `Last error:`, NCCL's last warning: the reason, in a wording that no rule knows.
+/// returns  whether there is one
+bool say_last_error(const JobFacts& facts, Findings& findings) {
+  const PlainLines& last = facts.plain_of(PlainLine::LastError);
+  if (last.kept.empty()) return false;
+  const std::string reason = text_behind_labels(last.kept.front().quoted.text);
+  Finding& finding =
+      findings.add("system_error", Severity::Error, "NCCL failed: " + reason, last.evidence);
+  finding.cause = "NCCL's last warning before it failed: " + reason;
+  finding.fix = "NCCL_DEBUG=INFO shows the lines before it";
+  return true;
+}
+
+/// Reports the warning before a call of the library returned an error: the warning is the reason.
+/// has_failed  a line reports that a call failed
+/// returns     whether there is one
+bool say_warning_before_error(const JobFacts& facts, bool has_failed, Findings& findings) {
+  // After a completed start, calls fail when the job ends, which is harmless.
+  const bool is_start_lost = !facts.results.empty() && !facts.has_started();
+  std::string reason;
+  Evidence warned;
+  if (is_start_lost || has_failed) warned = unquoted_warnings(facts, findings, reason);
+  if (warned.empty() && has_failed && !facts.unread.warnings.empty()) {
+    warned = facts.unread.warnings;
+    reason = text_of_warning(warned.lines().front().text);
+  }
+  if (warned.empty()) return false;
+  Finding& finding =
+      findings.add("system_error", Severity::Error, "NCCL failed: " + reason, warned);
+  finding.cause = warned.lines().front().text;
+  finding.fix = "the line quoted names what is missing; NCCL_DEBUG=INFO shows the lines before it";
+  say_if_plugin_fails(reason, finding);
+  return true;
+}
+
+}  // namespace
+
 void look_for_unexplained_errors(const JobFacts& facts, Findings& findings) {
   const bool is_explained = findings.has_any(Severity::Error, {"truncated_table", "low_bandwidth"});
-  if (is_explained) return;
-  // The text after `Last error:` is NCCL's last warning: the reason, in a wording that no rule knows.
-  const PlainLines& last = facts.plain_of(PlainLine::LastError);
-  if (!last.kept.empty()) {
-    const std::string reason = text_behind_labels(last.kept.front().quoted.text);
-    Finding& finding =
-        findings.add("system_error", Severity::Error, "NCCL failed: " + reason, last.evidence);
-    finding.cause = "NCCL's last warning before it failed: " + reason;
-    finding.fix = "NCCL_DEBUG=INFO shows the lines before it";
-    return;
-  }
+  if (is_explained || say_last_error(facts, findings)) return;
   const Evidence benchmark = evidence_of(
       facts.messages[MessageId::BenchmarkError],
       [](const KeptMessage& message) { return contains(message.text(), "NCCL failure"); });
@@ -172,26 +207,8 @@ void look_for_unexplained_errors(const JobFacts& facts, Findings& findings) {
   const Evidence& system = facts.plain_of(PlainLine::SystemError).evidence;
   const Evidence& remote = facts.plain_of(PlainLine::RemoteFailed).evidence;
   const Evidence& other = facts.plain_of(PlainLine::OtherNcclError).evidence;
-  // A call of the library returned an error after a warning: the warning is the reason.
-  std::string reason;
-  // After a completed start, calls fail when the job ends, which is harmless.
-  const bool is_start_lost = !facts.results.empty() && !facts.has_started();
   const bool has_failed = !system.empty() || !cuda.empty() || !other.empty() || !benchmark.empty();
-  Evidence warned =
-      is_start_lost || has_failed ? unquoted_warnings(facts, findings, reason) : Evidence{};
-  if (warned.empty() && has_failed && !facts.unread.warnings.empty()) {
-    warned = facts.unread.warnings;
-    reason = text_of_warning(warned.lines().front().text);
-  }
-  if (!warned.empty()) {
-    Finding& finding =
-        findings.add("system_error", Severity::Error, "NCCL failed: " + reason, warned);
-    finding.cause = warned.lines().front().text;
-    finding.fix =
-        "the line quoted names what is missing; NCCL_DEBUG=INFO shows the lines before it";
-    say_if_plugin_fails(reason, finding);
-    return;
-  }
+  if (say_warning_before_error(facts, has_failed, findings)) return;
   const auto add = [&](std::string_view id, Severity severity, std::string_view title,
                        const Evidence& evidence, std::string_view cause) {
     Finding& finding = findings.add(id, severity, std::string(title), evidence);
