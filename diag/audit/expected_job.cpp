@@ -181,7 +181,9 @@ Result<ExpectedJob> expected_job(const JobFacts& facts, const std::string& clust
   // The user names the hosts.
   if (!cluster.empty()) {
     const bool has_count = contains(cluster, ':');
-    RINGSIDE_TRY(JobHosts hosts, load_hosts(cluster, has_count ? 1 : nodes, std::nullopt));
+    RINGSIDE_TRY(
+        JobHosts hosts,
+        load_hosts(cluster, has_count ? std::nullopt : std::optional(nodes), std::nullopt));
     return ExpectedJob{std::move(hosts), cluster, release};
   }
   // A log has a topology dump.

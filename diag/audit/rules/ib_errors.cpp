@@ -24,18 +24,6 @@ std::string_view value_behind(std::string_view text, std::string_view key) {
   return value.substr(0, value.find_first_of(", "));
 }
 
-bool has_roce(const JobFacts& facts) {
-  return std::any_of(facts.net_devices.begin(), facts.net_devices.end(), [](const auto& entry) {
-    return entry.first.first == "IB" && contains(entry.first.second, "/RoCE");
-  });
-}
-
-bool has_infiniband(const JobFacts& facts) {
-  return std::any_of(facts.net_devices.begin(), facts.net_devices.end(), [](const auto& entry) {
-    return entry.first.first == "IB" && contains(entry.first.second, "/IB");
-  });
-}
-
 std::string names_of_hosts(const Finding& finding) {
   if (finding.hosts.size() == 1) return ", all on " + finding.hosts.front();
   return finding.hosts.empty() ? std::string() : fmt::format(" on {}", list_of(finding.hosts));
@@ -91,10 +79,10 @@ void say_unconnected_pairs(const JobFacts& facts, Findings& findings) {
     return contains_any(text, {"Invalid argument", "No data available", "Network is unreachable",
                                "fe80:", "local GID ::,"}) ||
            queue_pair_of(message).trouble <= Trouble::PeersGid ||
-           (has_roce(facts) && !has_infiniband(facts));
+           (facts.has_ports_of("RoCE") && !facts.has_ports_of("IB"));
   };
   const bool is_wrong_gid = std::any_of(modify.kept.begin(), modify.kept.end(), is_gid) &&
-                            !(has_infiniband(facts) && !has_roce(facts));
+                            !(facts.has_ports_of("IB") && !facts.has_ports_of("RoCE"));
   QueuePair worst;
   std::set<std::string> devices;
   for (const KeptMessage& message : modify.kept) {
@@ -252,12 +240,12 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
         status, meaning.name, is_one ? std::string() : names_of_hosts(finding));
     finding.confidence = Confidence::Medium;
     finding.cause = std::string(meaning.cause) + gids;
-    if (has_roce(facts) && has_infiniband(facts))
+    if (facts.has_ports_of("RoCE") && facts.has_ports_of("IB"))
       finding.cause += "; the list of devices mixes InfiniBand and RoCE ports";
     finding.fix = meaning.fix;
     constexpr std::int64_t kRetriesExhausted = 12;  // IBV_WC_RETRY_EXC_ERR of infiniband/verbs.h
     if (status == kRetriesExhausted) name_small_mtu(facts, finding);
-    if (is_link_local && has_roce(facts)) {
+    if (is_link_local && facts.has_ports_of("RoCE")) {
       Finding& gid =
           findings.add("gid_index", Severity::Warning, "a RoCE port uses its link-local GID");
       gid.evidence = first;
