@@ -12,7 +12,8 @@ namespace ringside {
 /// Runs a program (harness/hangs) on real ranks, instead of simulating it in virtual time.
 ///
 /// Each group is a communicator split from the job's. Calls run one after the other in the
-/// program's order, without overlap. Data are zeros and are not verified. A rank with a planned
+/// program's order, without overlap, but for asynchronous sends: these end when they can, before
+/// the next other call of their group or the next join. Data are zeros and are not verified. A rank with a planned
 /// exception catches it, and waits outside of groups until the other ranks have failed, as in
 /// virtual time.
 ///

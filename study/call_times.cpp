@@ -15,6 +15,7 @@
 #include "harness/hangs/calls.h"
 #include "study/even_domains.h"
 #include "study/explain/fabric_rounding.h"
+#include "study/job_settings.h"
 #include "study/simulation.h"
 #include "study/what_if.h"
 
@@ -39,8 +40,8 @@ struct Seat {
 using Place = std::tuple<std::vector<int>, std::size_t, std::vector<int>>;
 
 /// The inputs that determine a call's time.
-// Family, collective, bytes, placement.
-using CallKey = std::tuple<int, std::string, std::uint64_t, Place>;
+// Family, collective, type (of which depends whether NVLS can reduce it), bytes, placement.
+using CallKey = std::tuple<int, std::string, DataType, std::uint64_t, Place>;
 /// The same in the program's terms: group, call, type, elements, path.
 using StepKey = std::tuple<int, Op, DataType, std::int64_t, bool, int>;
 
@@ -193,7 +194,8 @@ struct CallClock::Impl {
 
   /// Returns the question for such a call alone on the cluster.
   /// errors  Unsupported: a part of the hosts of a domain, in a fabric
-  [[nodiscard]] Result<SimQuestion> question(const Seat& seat, Op op, std::uint64_t bytes) const {
+  [[nodiscard]] Result<SimQuestion> question(const Seat& seat, const Step& call,
+                                             std::uint64_t bytes) const {
     SimQuestion asked = base;
     const int hosts_each = static_cast<int>(seat.hosts_within.size());
     const bool is_part = hosts_each < hosts_per_node;
@@ -218,7 +220,8 @@ struct CallClock::Impl {
       if (hosts_per_node > 1) asked.job.nvl_domain = hosts_each;
     }
     if (static_cast<int>(seat.gpus.size()) < gpus_per_host) asked.job.hosts.gpus = seat.gpus;
-    asked.calls.collective = collective_text(op);
+    asked.calls.collective = collective_text(call.op);
+    asked.calls.type = to_string(call.type);
     asked.calls.sizes = std::to_string(bytes);
     return asked;
   }
@@ -228,13 +231,14 @@ struct CallClock::Impl {
     std::map<std::string, std::pair<double, BytesPerSecond>> wires;  ///< by name: bytes, rate
   };
 
-  [[nodiscard]] Result<Simulated> simulate(const Seat& seat, Op op, std::uint64_t bytes) const {
-    RINGSIDE_TRY(const SimQuestion asked, question(seat, op, bytes));
+  [[nodiscard]] Result<Simulated> simulate(const Seat& seat, const Step& call,
+                                           std::uint64_t bytes) const {
+    RINGSIDE_TRY(const SimQuestion asked, question(seat, call, bytes));
     RINGSIDE_TRY(const SimPlan plan, plan_simulation(asked));
-    RINGSIDE_TRY(const SimCall call, tune_call(plan, Bytes{bytes}));
+    RINGSIDE_TRY(const SimCall tuned, tune_call(plan, Bytes{bytes}));
     Simulated done;
-    RINGSIDE_TRY(done.row, simulate_call(plan, call, {.wants_loads = true}));
-    const JobNetwork network = network_of(plan, call);
+    RINGSIDE_TRY(done.row, simulate_call(plan, tuned, {.wants_loads = true}));
+    const JobNetwork network = network_of(plan, tuned);
     for (const LinkLoad& load : done.row.result.loads.links) {
       const SimLink link = network.link(load.link);
       if (!link.wire.empty()) done.wires[link.wire] = {load.bytes, link.rate};
@@ -269,6 +273,7 @@ struct CallClock::Impl {
         has_fabric ? seat.nodes : std::vector<int>{static_cast<int>(seat.nodes.size())};
     const CallKey key{group.family,
                       collective_text(call.op),
+                      call.type,
                       bytes,
                       {nodes, seat.hosts_within.size(), seat.gpus}};
     if (const auto found = places.find(key); found != places.end()) return found->second;
@@ -280,7 +285,7 @@ struct CallClock::Impl {
                                            const Group& group) {
     const int way = call.way >= 0 ? call.way : ways.between(group.ranks[0], group.ranks[1]);
     const std::uint64_t bytes = bytes_of(call, 2);
-    const CallKey key{group.family, "transfer", bytes, {{way}, 0, {}}};
+    const CallKey key{group.family, "transfer", call.type, bytes, {{way}, 0, {}}};
     if (const auto found = places.find(key); found != places.end()) return found->second;
     std::optional<CallTime> slowest;
     for (const auto& [a, b] : pairs_like(ways.first_of(way))) {
@@ -323,7 +328,7 @@ struct CallClock::Impl {
   [[nodiscard]] Result<CallTime> simulate_with_others(const hangs::Program& program,
                                                       const Step& call, const Group& group,
                                                       const Seat& seat, std::uint64_t bytes) const {
-    RINGSIDE_TRY(Simulated mine, simulate(seat, call.op, bytes));
+    RINGSIDE_TRY(Simulated mine, simulate(seat, call, bytes));
     CallTime timed{.groups = program.families[static_cast<std::size_t>(group.family)],
                    .call = step_text(call),
                    .ranks = seat.hosts() * static_cast<int>(seat.gpus.size()),
@@ -337,7 +342,7 @@ struct CallClock::Impl {
     for (const auto& [name, wire] : mine.wires) sums[name] = wire.first;
     if (!is_of_pair(call)) {
       for (const Seat& other : seats_with(program, group, seat)) {
-        RINGSIDE_TRY(const Simulated theirs, simulate(other, call.op, bytes));
+        RINGSIDE_TRY(const Simulated theirs, simulate(other, call, bytes));
         for (const auto& [name, wire] : theirs.wires) {
           if (sums.contains(name)) sums[name] += wire.first;
         }
@@ -377,8 +382,7 @@ Result<CallClock> CallClock::make(SimQuestion base, int ranks) {
     return Error{ErrorCode::InvalidArgument, fmt::format("{} ranks on {} GPUs", ranks, *gpus),
                  fmt::format("give gpus: {}", ranks)};
   }
-  JobOptions one = impl->base.job;
-  one.nodes = one.nvl_domain.value_or(1);
+  const JobOptions one = smallest_job(impl->base.job);
   RINGSIDE_TRY(const AskedJob asked, load_job(one));
   impl->gpus_per_host = static_cast<int>(gpus_of(asked.hosts.runs.front().host).size());
   impl->hosts_per_node = asked.hosts.hosts_per_nvl_domain;
@@ -425,7 +429,7 @@ Result<CallClock> CallClock::make(SimQuestion base, int ranks) {
     impl->ways = KindsOfWays(std::move(whole), 0);
   } else {
     JobOptions two = impl->base.job;
-    two.nodes = *one.nodes * std::min(2, impl->nnodes);
+    two.nodes = one.nodes.value_or(1) * std::min(2, impl->nnodes);
     RINGSIDE_TRY(AskedJob pair, load_job(two));
     impl->ways = KindsOfWays(std::move(pair), gpus);
   }

@@ -74,14 +74,16 @@ class TracedGroups {
 };
 
 /// A call as a step of a program: its size is that of the larger buffer, a step's that of the input (reduce_scatter: of
-/// the output).
+/// the output). A trace has no types: sizes that float elements can have are of these, which NVLS can reduce.
 std::optional<hangs::Step> step_of(const CallSummary& call) {
   hangs::Step step;
   step.kind = hangs::Step::Kind::Call;
   step.op = hangs::op_of(call.collective, hangs::Op::Send);
   if (hangs::is_p2p(step.op) || call.bytes.value == 0 || call.bytes > kMostBytes) return {};
-  step.type = DataType::Uint8;
-  step.count = static_cast<std::int64_t>(call.bytes.value);
+  const std::uint64_t element = size_of(DataType::Float32).value;
+  const bool are_floats = call.bytes.value % element == 0;
+  step.type = are_floats ? DataType::Float32 : DataType::Uint8;
+  step.count = static_cast<std::int64_t>(call.bytes.value / (are_floats ? element : 1));
   const bool is_per_rank = step.op == hangs::Op::AllGather || step.op == hangs::Op::ReduceScatter;
   if (is_per_rank) step.count /= call.nranks;
   if (step.count == 0) return {};

@@ -43,7 +43,7 @@ Result<bool> on_or_off(const std::string& key, const std::string& value) {
 }  // namespace
 
 bool is_host_key(std::string_view key) {
-  return key == "nics" || key == "nic_rate" || key == "drop_rail" || key == "gdr";
+  return std::ranges::find(kHostKeys, key) != kHostKeys.end();
 }
 
 Status apply_host_setting(HostChanges& changes, const std::string& key, const std::string& value) {

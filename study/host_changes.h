@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,7 +23,10 @@ struct HostChanges {
   friend bool operator==(const HostChanges&, const HostChanges&) = default;
 };
 
-/// Returns true if a setting of this name changes hosts: nics, drop_rail, gdr.
+/// Names of the settings that change hosts.
+inline constexpr std::array<std::string_view, 4> kHostKeys{"nics", "nic_rate", "drop_rail", "gdr"};
+
+/// Returns whether a setting of this name changes hosts.
 bool is_host_key(std::string_view key);
 
 /// Parses the value of a setting that is a count.

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "study/asked_job.h"
+#include "study/job_hosts.h"
 
 namespace ringside::study {
 

@@ -12,22 +12,10 @@
 #include "engine/releases/releases.h"
 #include "harness/logs/log_files.h"
 #include "harness/logs/write_diagnostics.h"
+#include "study/job_settings.h"
 
 namespace ringside::cli {
 namespace {
-
-/// Returns the variables of --set, which the log echoes.
-std::vector<Setting> settings_of(const JobOptions& options) {
-  std::vector<Setting> settings;
-  for (const std::string& text : options.set) {
-    const std::size_t equals = text.find('=');
-    if (study::is_host_key(text.substr(0, equals))) continue;
-    if (equals + 1 < text.size()) {
-      settings.push_back({text.substr(0, equals), text.substr(equals + 1)});
-    }
-  }
-  return settings;
-}
 
 Result<LogRequest> request_of(const LogOptions& options) {
   const JobOptions& job = options.job;
@@ -43,7 +31,8 @@ Result<LogRequest> request_of(const LogOptions& options) {
   });
   RINGSIDE_TRY(request.environment, environment_of(deciding));
   RINGSIDE_TRY(request.hosts, study::load_job_hosts(deciding));
-  request.settings = settings_of(job);
+  RINGSIDE_TRY(const study::JobSettings settings, study::parse_job_settings(job.set));
+  request.settings = study::logged_settings(settings.variables);
   request.repeat = options.repeat;
   request.calls = options.calls;
   request.seed = options.seed;

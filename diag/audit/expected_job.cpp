@@ -233,8 +233,8 @@ Result<ExpectedJob> expected_job(const JobFacts& facts, const std::string& clust
   // The user's hosts come first, then those of a dump.
   if (!cluster.empty()) {
     const bool has_count = contains(cluster, ':');
-    RINGSIDE_TRY(JobHosts hosts,
-                 load_hosts(cluster, has_count ? 1 : std::max(facts.nodes(), 1), std::nullopt));
+    const auto nodes = has_count ? std::nullopt : std::optional(std::max(facts.nodes(), 1));
+    RINGSIDE_TRY(JobHosts hosts, load_hosts(cluster, nodes, std::nullopt));
     return ExpectedJob{std::move(hosts), cluster, release};
   }
   if (auto dumped = job_of_dump(facts, release, rules)) return *std::move(dumped);

@@ -1,6 +1,10 @@
 #include "diag/audit/facts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "base/text_parts.h"
 
 namespace ringside::audit {
 
@@ -96,6 +100,13 @@ FileLine JobFacts::where(Place place) const {
 const Setting* JobFacts::setting(std::string_view name) const {
   const auto found = std::ranges::find(environment, name, &Setting::name);
   return found == environment.end() ? nullptr : &*found;
+}
+
+bool JobFacts::has_ports_of(std::string_view link) const {
+  const std::string layer = fmt::format("/{}", link);
+  return std::ranges::any_of(net_devices, [&](const auto& entry) {
+    return entry.first.first == "IB" && contains(entry.first.second, layer);
+  });
 }
 
 bool JobFacts::has_output_of(std::string_view command) const {

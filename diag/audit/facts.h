@@ -118,6 +118,8 @@ struct JobFacts : SaidTables<SaidBy>, StatedLists {
   /// Returns whether a benchmark's header or a list of GPUs names a GPU with these words. A blank in `words` also
   /// matches the end of the name.
   [[nodiscard]] bool has_text_of_gpu(std::string_view words) const;
+  /// Returns whether a device of NET/IB has a port of this link layer: `IB` or `RoCE`.
+  [[nodiscard]] bool has_ports_of(std::string_view link) const;
   /// Returns whether the text contains the output of a command, so that the user need not run it.
   [[nodiscard]] bool has_output_of(std::string_view command) const;
   /// Returns whether any process failed: an NCCL function returned an error, or a program ended with an exception.

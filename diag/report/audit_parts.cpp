@@ -67,7 +67,11 @@ std::vector<HeadField> head_of(const Audit& audit) {
     transports.push_back(fmt::format("{} {}", count, name));
   if (!transports.empty()) field("moves", "by " + list_of(transports, 6));
   std::vector<std::string> networks;
-  for (const auto& [name, said] : facts.networks) networks.push_back(name);
+  for (const auto& [name, said] : facts.networks) {
+    // NCCL names both link layers IB.
+    const bool is_roce = name == "IB" && facts.has_ports_of("RoCE") && !facts.has_ports_of("IB");
+    networks.push_back(is_roce ? "IB (RoCE)" : name);
+  }
   if (!networks.empty()) field("network", list_of(networks));
   if (facts.world() != nullptr && facts.world()->ring_channels > 0) {
     field("channels", std::to_string(facts.world()->ring_channels));

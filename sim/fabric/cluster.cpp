@@ -115,8 +115,9 @@ Result<Cluster> load_cluster(const std::string& path, const std::vector<ClusterC
   std::optional<int> known = domain;
   std::int64_t all = 0;
   for (const ClusterFile::Nodes& entry : cluster.file.nodes) {
-    auto hosts = entry.description.empty() ? load_hosts(source_of(entry.source, path), 1, domain)
-                                           : described_hosts(entry, domain);
+    auto hosts = entry.description.empty()
+                     ? load_hosts(source_of(entry.source, path), std::nullopt, domain)
+                     : described_hosts(entry, domain);
     const auto bad = [&](const std::string& what, const std::string& help) {
       return Error{ErrorCode::Corrupt, fmt::format("{}: {}", entry.where, what), help};
     };

@@ -8,6 +8,7 @@
 #include "engine/topology/sources/nccl_xml.h"
 #include "harness/logs/log_files.h"
 #include "study/asked_job.h"
+#include "study/job_settings.h"
 #include "study/scenario/scenario_parts.h"
 
 namespace ringside::study {
@@ -25,13 +26,8 @@ Result<LogRequest> request_of(const Scenario& scenario, int hosts) {
   RINGSIDE_TRY(request.version, parse_nccl_version(kDefaultRelease));
   RINGSIDE_TRY(request.environment, environment_of(job));
   RINGSIDE_TRY(request.hosts, load_job_hosts(job));
-  for (const std::string& one : job.set) {
-    const auto equals = one.find('=');  // exists: environment_of() refuses a setting without it
-    if (is_host_key(one.substr(0, equals))) continue;
-    if (equals + 1 < one.size()) {
-      request.settings.push_back({one.substr(0, equals), one.substr(equals + 1)});
-    }
-  }
+  RINGSIDE_TRY(const JobSettings settings, parse_job_settings(job.set));
+  request.settings = logged_settings(settings.variables);
   if (!scenario.broken.empty()) {
     RINGSIDE_TRY([[maybe_unused]] const LogTruth truth, misconfigure(scenario.broken, request));
   }
@@ -58,8 +54,7 @@ Result<JobOptions> broken_job(const Scenario& scenario, int hosts, const std::st
   // Omits settings that this job does not support: a log shows them, but they change no decision.
   job.set.clear();
   for (const Setting& one : request.settings) {
-    const std::string text = one.name + "=" + one.value;
-    if (environment_with({text})) job.set.push_back(text);
+    if (environment_with({{one.name, one.value}})) job.set.push_back(one.name + "=" + one.value);
   }
   return job;
 }

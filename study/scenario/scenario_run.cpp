@@ -130,7 +130,6 @@ class SimulatedRun {
     if (!scenario_.on.empty()) {
       SimQuestion base;
       base.job = {.on = scenario_.on, .nodes = scenario_.nodes, .set = scenario_.set};
-      base.calls.type = "uint8";  // so that no reduction goes by NVLS
       base.fidelity = question_.fidelity;
       for (const auto& [key, value] : question_.settings) {
         RINGSIDE_TRY(apply_setting(base, key, value));

@@ -25,9 +25,12 @@ struct SweepPoint {
 struct SweepMethod {
   std::string fidelity = "auto";
   std::string version = {};  ///< ringside's version
+  /// Points that a sweep may have: a day at a second each.
+  std::size_t most_points = 100'000;
 };
 
-inline constexpr std::size_t kMostPoints = 100'000;
+/// Adds `file:line: what` to an error of a part of a sweep's file.
+Error sweep_error(const Sweep& sweep, int line, const std::string& what, const Error& error);
 
 /// Returns all points of the grid; the last setting changes fastest.
 /// errors  Corrupt, as `file:line: what`: a cluster that cannot be loaded, a scenario that cannot be read, too many points,

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -412,6 +413,25 @@ int run_folders(const std::string& below) {
     count += entry.path().filename().string().starts_with("ringside-run-") ? 1 : 0;
   }
   return count;
+}
+
+// Each stage sends activations on while the next one sends gradients back: neither waits for the other.
+TEST(ScenarioRun, StagesOfAPipelineSendToEachOtherOnRealRanks) {
+  for (const int stages : {2, 4}) {
+    const auto scenario = parse_scenario(
+        fmt::format(
+            "ringside: scenario/1\nname: pipeline\nworkload: {{megatron: {{model: llama3-8b, gpu: "
+            "h100, "
+            "efficiency: 0.5, check_memory: no, tensor: 1, pipeline: {}, data: 1, microbatches: 8, "
+            "sequence: 1024}}}}\n",
+            stages),
+        "pipeline.yaml");
+    ASSERT_TRUE(scenario) << scenario.error().message;
+    const auto outcome =
+        run_scenario({.scenario = *scenario, .is_real = true, .timeout = Seconds{20}});
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    EXPECT_EQ(outcome->end, ScenarioOutcome::End::Finished) << outcome->failure;
+  }
 }
 
 // Ctrl-C in the middle of a run with real ranks leaves nothing in the folder for temporary files.

@@ -25,14 +25,6 @@ TEST(AskedJob, AVariableDecides) {
   EXPECT_EQ(asked->job.connection.shape.nchannels, 4);
 }
 
-TEST(AskedJob, AnEmptyValueUnsetsAVariable) {
-  const Result<Environment> environment =
-      environment_with({"NCCL_ALGO=Ring", "NCCL_PROTO=LL", "NCCL_ALGO="});
-  ASSERT_TRUE(environment);
-  EXPECT_EQ((*environment)("NCCL_ALGO"), std::nullopt);
-  EXPECT_EQ((*environment)("NCCL_PROTO"), "LL");
-}
-
 TEST(AskedJob, InvalidWordsAreErrorsWithTheFix) {
   const Result<AskedJob> preset = load_job({.on = "dgx-h10"});
   ASSERT_FALSE(preset);

@@ -271,6 +271,11 @@ vary: ['on=dgx-h100,h200,nowhere', 'layout=auto']
   for (const SweepPoint& point : *points) ++layouts[point.settings[0].second];
   EXPECT_GT(layouts["h200"], layouts["dgx-h100"]);  // 141 GB allow more layouts than 80
   EXPECT_EQ(layouts["nowhere"], 1);
+  // Layouts count like other points: six combinations, more with their layouts.
+  const auto too_many = points_of(sweep, {.most_points = 6});
+  ASSERT_FALSE(too_many);
+  EXPECT_THAT(too_many.error().message, HasSubstr("too many points"));
+  EXPECT_TRUE(points_of(sweep, {.most_points = points->size()}));
   const PointResult none = run_point(sweep, points->back(), {});
   EXPECT_EQ(none.end, PointResult::End::Refused);
   EXPECT_THAT(none.reason, HasSubstr("no host 'nowhere'"));

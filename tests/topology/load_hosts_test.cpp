@@ -37,7 +37,8 @@ class LoadHosts : public testing::Test {
   std::string folder_;
 };
 
-Error error_of(const std::string& on, int nodes = 1, std::optional<int> domain = {}) {
+Error error_of(const std::string& on, std::optional<int> nodes = {},
+               std::optional<int> domain = {}) {
   const auto hosts = load_hosts(on, nodes, domain);
   return hosts ? Error{ErrorCode::Timeout, "loaded"} : hosts.error();
 }
@@ -83,11 +84,13 @@ TEST_F(LoadHosts, SeveralSourcesKeepTheirOrderAndCounts) {
 }
 
 TEST_F(LoadHosts, NodesMustAgreeWithTheCounts) {
-  EXPECT_TRUE(load_hosts("dgx-h100:2,dgx-b200:3", 1, {}));
+  EXPECT_TRUE(load_hosts("dgx-h100:2,dgx-b200:3", {}, {}));
   EXPECT_TRUE(load_hosts("dgx-h100:2,dgx-b200:3", 5, {}));
-  const Error error = error_of("dgx-h100:2,dgx-b200:3", 4);
-  EXPECT_EQ(error.code, ErrorCode::InvalidArgument);
-  EXPECT_THAT(error.help, HasSubstr("--nodes 5"));
+  for (const int nodes : {1, 4}) {
+    const Error error = error_of("dgx-h100:2,dgx-b200:3", nodes);
+    EXPECT_EQ(error.code, ErrorCode::InvalidArgument);
+    EXPECT_THAT(error.help, HasSubstr("--nodes 5"));
+  }
 }
 
 TEST_F(LoadHosts, TheContentDefinesTheKindOfAFileNotItsName) {
@@ -138,7 +141,7 @@ TEST_F(LoadHosts, CountsOutsideTheRangeAreRefused) {
 
 TEST_F(LoadHosts, ADomainPresetWithAnotherHostNeedsAWordOnDomains) {
   EXPECT_THAT(error_of("gb200-nvl72,dgx-h100").help, HasSubstr("--nvl-domain"));
-  EXPECT_TRUE(load_hosts("gb200-nvl72:4,gb300-nvl72:4", 1, 4));
+  EXPECT_TRUE(load_hosts("gb200-nvl72:4,gb300-nvl72:4", {}, 4));
 }
 
 TEST(XmlRootName, SkipsDeclarationsAndComments) {

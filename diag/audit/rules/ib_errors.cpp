@@ -25,18 +25,6 @@ std::string_view value_behind(std::string_view text, std::string_view key) {
   return value.substr(0, value.find_first_of(", "));
 }
 
-bool has_roce(const JobFacts& facts) {
-  return std::any_of(facts.net_devices.begin(), facts.net_devices.end(), [](const auto& entry) {
-    return entry.first.first == "IB" && contains(entry.first.second, "/RoCE");
-  });
-}
-
-bool has_infiniband(const JobFacts& facts) {
-  return std::any_of(facts.net_devices.begin(), facts.net_devices.end(), [](const auto& entry) {
-    return entry.first.first == "IB" && contains(entry.first.second, "/IB");
-  });
-}
-
 std::string list_of_set(const std::set<std::string>& names) {
   return list_of(std::vector<std::string>(names.begin(), names.end()));
 }
@@ -91,8 +79,8 @@ std::string route_question(std::string_view address) {
 
 /// Returns whether ibv_modify_qp fails because of RoCE's addresses (GIDs), and not because of an InfiniBand fabric.
 bool is_trouble_of_gids(const JobFacts& facts, const MessageLines& modify) {
-  const bool is_roce = has_roce(facts);
-  const bool is_infiniband = has_infiniband(facts);
+  const bool is_roce = facts.has_ports_of("RoCE");
+  const bool is_infiniband = facts.has_ports_of("IB");
   if (is_infiniband && !is_roce) return false;
   return std::any_of(modify.kept.begin(), modify.kept.end(), [&](const KeptMessage& message) {
     return (is_roce && !is_infiniband) ||
@@ -276,12 +264,12 @@ void say_failed_requests(const JobFacts& facts, const Evidence& first, Findings&
                   failed.status, meaning.name, is_one ? std::string() : names_of_hosts(finding));
   finding.confidence = Confidence::Medium;
   finding.cause = std::string(meaning.cause) + failed.gids;
-  if (has_roce(facts) && has_infiniband(facts))
+  if (facts.has_ports_of("RoCE") && facts.has_ports_of("IB"))
     finding.cause += "; the list of devices mixes InfiniBand and RoCE ports";
   finding.fix = meaning.fix;
   constexpr std::int64_t kRetriesExhausted = 12;  // IBV_WC_RETRY_EXC_ERR of infiniband/verbs.h
   if (failed.status == kRetriesExhausted) name_small_mtu(facts, finding);
-  if (failed.is_link_local && has_roce(facts)) {
+  if (failed.is_link_local && facts.has_ports_of("RoCE")) {
     Finding& gid =
         findings.add("gid_index", Severity::Warning, "a RoCE port uses its link-local GID");
     gid.evidence = first;

@@ -107,17 +107,21 @@ Result<DescribedHost> load_source(const std::string& source) {
   return host;
 }
 
-Status check_nodes(const std::vector<Part>& parts, int nodes) {
-  if (nodes < 1 || nodes > kMaxHosts) return bad_count(fmt::format("{} nodes", nodes));
+/// Checks that the number of hosts that is asked for is one, and agrees with the counts of the parts.
+Status check_nodes(const std::vector<Part>& parts, std::optional<int> nodes) {
+  if (nodes && (*nodes < 1 || *nodes > kMaxHosts)) {
+    return bad_count(fmt::format("{} nodes", *nodes));
+  }
   if (parts.size() == 1 && !parts[0].count) return {};
   int total = 0;
   for (const Part& part : parts) {
-    if (part.count.value_or(1) > kMaxHosts - total) return bad_count("more hosts than ranks");
+    if (part.count.value_or(1) > kMaxHosts - total)
+      return bad_count("--on names more hosts than a job can have");
     total += part.count.value_or(1);
   }
-  if (nodes == 1 || nodes == total) return {};
+  if (!nodes || *nodes == total) return {};
   return Error{ErrorCode::InvalidArgument,
-               fmt::format("--on names {} hosts, --nodes {}", total, nodes),
+               fmt::format("--on names {} hosts, --nodes {}", total, *nodes),
                fmt::format("leave --nodes out, or give --nodes {}", total)};
 }
 
@@ -132,7 +136,8 @@ std::span<const std::string_view> host_preset_names() {
   return names;
 }
 
-Result<JobHosts> load_hosts(const std::string& on, int nodes, std::optional<int> nvl_domain) {
+Result<JobHosts> load_hosts(const std::string& on, std::optional<int> nodes,
+                            std::optional<int> nvl_domain) {
   RINGSIDE_TRY(const std::vector<Part> parts, parse_parts(on));
   RINGSIDE_TRY(check_nodes(parts, nodes));
   if (nvl_domain && (*nvl_domain < 1 || *nvl_domain > kMaxHosts)) {
@@ -148,7 +153,7 @@ Result<JobHosts> load_hosts(const std::string& on, int nodes, std::optional<int>
                    "count them host by host, and say with --nvl-domain how many share one"};
     }
     domain = domain.value_or(described.hosts_per_domain);
-    const int count = part.count.value_or(parts.size() == 1 ? nodes : 1);
+    const int count = part.count.value_or(parts.size() == 1 ? nodes.value_or(1) : 1);
     const int hosts_each = nvl_domain ? 1 : described.hosts_per_domain;
     if (count > kMaxHosts / hosts_each)
       return bad_count(fmt::format("--on {}: {} nodes", on, count));

@@ -98,7 +98,7 @@ std::optional<Surround> surround_of(const Document& document) {
   study::SimQuestion question;
   question.calls.collective = said("collective");
   question.calls.sizes = fmt::format("{}", call.bytes.value);
-  question.job = {.on = cluster, .nodes = 1};
+  question.job = {.on = cluster};
   // As many hosts as the ranks fill.
   const auto one_host = study::plan_simulation(question);
   if (!one_host || *ranks % one_host->job.asked.job.nranks() != 0) return std::nullopt;
