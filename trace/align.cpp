@@ -18,16 +18,17 @@
 namespace ringside {
 namespace {
 
-/// Two processes whose wall clocks stand closer than this over their boots' clocks share that boot: hosts that boot
-/// within a second of each other are rare, and wall clocks are stepped by less.
+/// Two processes share a boot clock if their wall clocks are ahead of it by nearly the same time: hosts that boot within a
+/// second of each other are rare, and wall clocks are stepped by less.
 constexpr std::int64_t kSameBootNs = 1'000'000'000;
-/// Sums of two such stay within 64 bits.
+/// Times beyond this are refused, so that the sum of two times fits into 64 bits.
 constexpr std::int64_t kMostClockNs = std::int64_t{1} << 61;
 constexpr std::size_t kBuckets = 64;  ///< parts of the run for which bounds are kept
 
+/// Returns the middle without an overflow.
 std::int64_t middle(std::int64_t a, std::int64_t b) { return a + (b - a) / 2; }
 
-/// What the transfers between two clocks say of `second - first`, through the run.
+/// The bounds of `second - first`, ns, that the transfers between two clocks set.
 struct Bounds {
   std::int64_t least = std::numeric_limits<std::int64_t>::min();
   std::int64_t most = std::numeric_limits<std::int64_t>::max();
@@ -41,8 +42,9 @@ struct Bounds {
   }
 };
 
+/// Two clocks, and the transfers between their processes.
 struct Pair {
-  std::array<Bounds, kBuckets> buckets;
+  std::array<Bounds, kBuckets> buckets;  ///< by time of the receive
   std::uint64_t messages = 0;
 
   [[nodiscard]] Bounds within(std::size_t first, std::size_t last) const {
@@ -52,15 +54,16 @@ struct Pair {
   }
 };
 
-/// One straight piece: at the bucket in its middle, `offset` is to be added.
+/// Consecutive buckets with one offset, which applies at their middle.
 struct Piece {
-  std::size_t first;
-  std::size_t last;
-  std::int64_t offset;
-  std::int64_t doubt;
+  std::size_t first;    ///< bucket
+  std::size_t last;     ///< after the last bucket
+  std::int64_t offset;  ///< ns to be added
+  std::int64_t doubt;   ///< ns: half of the interval that the transfers allow
 };
 
-/// As few pieces as satisfy all transfers; where even one bucket contradicts itself, its middle.
+/// Divides the buckets into as few pieces as satisfy all transfers. A bucket whose transfers contradict each other gets
+/// the middle of its bounds.
 void cut(const Pair& pair, std::size_t first, std::size_t last, std::vector<Piece>& into) {
   const Bounds all = pair.within(first, last);
   const std::size_t half = (first + last) / 2;
@@ -73,6 +76,7 @@ void cut(const Pair& pair, std::size_t first, std::size_t last, std::vector<Piec
   into.push_back({first, last, middle(all.least, all.most), std::abs(all.most - all.least) / 2});
 }
 
+/// The time of the run, divided into buckets.
 struct Range {
   std::int64_t begin = std::numeric_limits<std::int64_t>::max();
   std::int64_t end = std::numeric_limits<std::int64_t>::min();
@@ -91,7 +95,8 @@ struct Range {
 /// Pairs by clocks, the smaller first.
 using Pairs = std::map<std::pair<std::size_t, std::size_t>, Pair>;
 
-/// Returns what the pair says of `to - from`, whichever of them is the smaller.
+/// Returns the pair with bounds of `to - from`.
+/// is_turned  `from` is the larger one, so that the bounds are those of `from - to`
 Pair seen_from(const Pair& pair, bool is_turned) {
   if (!is_turned) return pair;
   Pair turned = pair;
@@ -104,13 +109,13 @@ Pair seen_from(const Pair& pair, bool is_turned) {
   return turned;
 }
 
+/// A clock that is joined, and one that is joined to it next.
 struct Step {
   std::size_t from;
   std::size_t to;
 };
 
-/// Returns the pair that leaves the least doubt among those that join a clock to what is joined already: both ways
-/// first.
+/// Returns the step whose transfers leave the least doubt. Pairs with transfers in both directions come first.
 std::optional<Step> next_step(const Pairs& pairs, const std::vector<bool>& is_joined) {
   std::optional<Step> best;
   std::tuple<bool, std::int64_t> least{true, std::numeric_limits<std::int64_t>::max()};
@@ -174,7 +179,8 @@ void AlignedClocks::for_each_block(
   }
 }
 
-/// Makes them, in four steps over the files.
+/// Aligns the clocks in four steps: finds the clocks, the time of the run, the bounds between each two clocks, and then
+/// joins clock after clock to the reference.
 class AlignedClocks::Builder {
  public:
   Builder(std::span<const TraceFile* const> files, std::span<const std::string> names)
@@ -189,7 +195,7 @@ class AlignedClocks::Builder {
   }
 
  private:
-  /// Which processes share a clock.
+  /// Finds the clock of each process.
   Status find_clocks() {
     for (std::size_t file = 0; file < files_.size(); ++file) {
       if (files_[file]->processes().empty()) {
@@ -220,6 +226,7 @@ class AlignedClocks::Builder {
     return {};
   }
 
+  /// Returns the clock of a process, which is a new one unless a process of the file or of the host shares it.
   std::size_t clock_for(std::size_t file, const std::string& host, std::int64_t realtime) {
     for (std::size_t clock = 0; clock < known_.size(); ++clock) {
       const bool is_near = std::abs(realtime - known_[clock].realtime) < kSameBootNs;
@@ -234,10 +241,12 @@ class AlignedClocks::Builder {
     return known_.size() - 1;
   }
 
+  /// Returns a time of the clock on the reference, by wall clocks.
   [[nodiscard]] std::int64_t on_wall(std::size_t clock, std::int64_t at) const {
     return at + made_.by_wall_[clock];
   }
 
+  /// errors  Corrupt: times that no clock can show
   Status find_span() {
     for (std::size_t file = 0; file < files_.size(); ++file) {
       bool is_absurd = false;
@@ -267,7 +276,7 @@ class AlignedClocks::Builder {
     });
   }
 
-  /// received + c[to] >= sent + c[from]
+  /// Adds the bound that a transfer sets: with the corrections c of both clocks, received + c[to] >= sent + c[from].
   void take(const TraceTransfer& transfer) {
     const std::size_t from = transfer.send.event;
     const std::size_t to = transfer.recv.event;
@@ -284,7 +293,8 @@ class AlignedClocks::Builder {
     }
   }
 
-  /// From clock to clock along the surest pairs; a process without any pair keeps its wall clock.
+  /// Joins the clocks to the reference along the pairs that leave the least doubt. A clock without transfers keeps the
+  /// offset of its wall clock.
   void join() {
     is_joined_.resize(made_.clocks_.size());
     from_wall_.resize(made_.clocks_.size());
@@ -304,6 +314,7 @@ class AlignedClocks::Builder {
     }
   }
 
+  /// Joins a clock with the offset of its wall clock.
   void keep(std::size_t clock, ClockEvidence evidence) {
     is_joined_[clock] = true;
     made_.clocks_[clock].evidence = evidence;
@@ -311,11 +322,13 @@ class AlignedClocks::Builder {
     add(clock, span_.begin, span_.begin);
   }
 
+  /// Adds a point to the maps of a clock: its time by the wall clock, and the reference's.
   void add(std::size_t clock, std::int64_t wall, std::int64_t reference) {
     from_wall_[clock].add({wall, reference});
     made_.clocks_[clock].to_reference.add({wall - made_.by_wall_[clock], reference});
   }
 
+  /// Aligns `to` to the clock `from`, which is joined.
   void join(std::size_t from, std::size_t to) {
     const Pair pair = seen_from(pairs_.at(std::minmax(from, to)), from > to);
     const Bounds all = pair.within(0, kBuckets);
@@ -345,10 +358,10 @@ class AlignedClocks::Builder {
     }
   }
 
-  /// Where a clock was met first.
+  /// The first process found on a clock.
   struct Known {
     std::size_t file;
-    std::int64_t realtime;
+    std::int64_t realtime;  ///< ns from the boot clock to the wall clock
   };
 
   std::span<const TraceFile* const> files_;

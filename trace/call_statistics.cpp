@@ -12,12 +12,14 @@
 namespace ringside {
 namespace {
 
+constexpr int kMostRanks = 1 << 20;  ///< a larger size in a file is damaged
+
 bool is_transfer(Collective collective) {
   return collective == Collective::Send || collective == Collective::Recv ||
          collective == Collective::SendRecv;
 }
 
-/// Returns the sizes that the file states, by communicator.
+/// Returns the sizes that the file states, by communicator: `8; 8; 2` in kGroupSizes. An unreadable one is 0.
 std::vector<int> group_sizes(const TraceFile& file) {
   std::vector<int> sizes;
   for (const TraceInfo& info : file.processes()) {
@@ -26,7 +28,8 @@ std::vector<int> group_sizes(const TraceFile& file) {
       for (std::size_t at = 0; at < value.size();) {
         const std::size_t end = std::min(value.find(';', at), value.size());
         const auto size = parse_int(std::string_view(value).substr(at, end - at));
-        sizes.push_back(size ? static_cast<int>(std::clamp<std::int64_t>(*size, 0, 1 << 20)) : 0);
+        sizes.push_back(size ? static_cast<int>(std::clamp<std::int64_t>(*size, 0, kMostRanks))
+                             : 0);
         at = value.find_first_not_of("; ", end);
       }
     }
@@ -34,6 +37,48 @@ std::vector<int> group_sizes(const TraceFile& file) {
   return sizes;
 }
 
+/// Communicator, sequence, and for a transfer the rank: transfers of a sequence are different calls.
+using CallKey = std::tuple<std::uint32_t, std::uint32_t, std::int32_t>;
+
+CallKey key_of(const TraceEvent& event) {
+  return {event.communicator, event.sequence, is_transfer(event.collective) ? event.rank : -1};
+}
+
+/// A call, as far as the events read so far show it.
+struct CallInMaking {
+  CallSummary call;
+  bool is_choice_known = false;  ///< an event states it; else it is that of the first event
+};
+
+/// Adds one rank's event of the call.
+void add_rank(const TraceEvent& event, bool is_endless, CallInMaking& made) {
+  CallSummary& call = made.call;
+  const bool is_first = call.recorded == 0;
+  if (is_first) {
+    call.communicator = event.communicator;
+    call.sequence = event.sequence;
+    call.collective = event.collective;
+    call.begin_ns = call.all_in_ns = event.begin_ns;
+    call.end_ns = event.end_ns;
+    call.last_rank = event.rank;
+  }
+  if (is_first || event.step == kChoiceIsKnown) {
+    call.algorithm = event.algorithm;
+    call.protocol = event.protocol;
+  }
+  made.is_choice_known |= event.step == kChoiceIsKnown;
+  call.begin_ns = std::min(call.begin_ns, event.begin_ns);
+  if (event.begin_ns > call.all_in_ns) {
+    call.all_in_ns = event.begin_ns;
+    call.last_rank = event.rank;
+  }
+  call.end_ns = std::max(call.end_ns, event.end_ns);
+  call.bytes = std::max(call.bytes, Bytes{event.bytes});
+  call.is_endless |= is_endless;
+  ++call.recorded;
+}
+
+/// Returns the upper one of two middle values.
 template <typename T>
 std::optional<T> median(std::vector<T> values) {
   if (values.empty()) return std::nullopt;
@@ -61,13 +106,8 @@ std::optional<BytesPerSecond> CallSummary::busbw() const {
 }
 
 std::vector<CallSummary> calls_of(const TraceFile& file) {
-  using Key = std::tuple<std::uint32_t, std::uint32_t, std::int32_t>;
-  struct Entry {
-    CallSummary call;
-    bool is_choice_known = false;
-  };
-  std::map<Key, Entry> calls;
-  std::map<std::uint32_t, std::set<std::int32_t>> members;
+  std::map<CallKey, CallInMaking> calls;
+  std::map<std::uint32_t, std::set<std::int32_t>> members;  // ranks by communicator
   const auto never =
       file.processes().empty() ? std::nullopt : never_ended_at(file.processes().front());
   bool has_primitives = false;
@@ -75,38 +115,14 @@ std::vector<CallSummary> calls_of(const TraceFile& file) {
     has_primitives |= event.kind == EventKind::Primitive;
     if (event.kind != EventKind::Collective) return;
     members[event.communicator].insert(event.rank);
-    const std::int32_t own = is_transfer(event.collective) ? event.rank : -1;
-    const auto [found, is_new] = calls.try_emplace({event.communicator, event.sequence, own});
-    auto& [call, is_choice_known] = found->second;
-    if (is_new) {
-      call.communicator = event.communicator;
-      call.sequence = event.sequence;
-      call.collective = event.collective;
-      call.begin_ns = call.all_in_ns = event.begin_ns;
-      call.end_ns = event.end_ns;
-      call.last_rank = event.rank;
-    }
-    if (is_new || event.step == kChoiceIsKnown) {
-      call.algorithm = event.algorithm;
-      call.protocol = event.protocol;
-    }
-    is_choice_known |= event.step == kChoiceIsKnown;
-    call.begin_ns = std::min(call.begin_ns, event.begin_ns);
-    if (event.begin_ns > call.all_in_ns) {
-      call.all_in_ns = event.begin_ns;
-      call.last_rank = event.rank;
-    }
-    call.end_ns = std::max(call.end_ns, event.end_ns);
-    call.bytes = std::max(call.bytes, Bytes{event.bytes});
-    call.is_endless |= never == event.end_ns;
-    ++call.recorded;
+    add_rank(event, never == event.end_ns, calls[key_of(event)]);
   });
   const std::vector<int> stated = group_sizes(file);
   std::vector<CallSummary> all;
   all.reserve(calls.size());
-  for (auto& [key, entry] : calls) {
-    CallSummary& call = entry.call;
-    if (!has_primitives && !entry.is_choice_known) {
+  for (auto& [key, made] : calls) {
+    CallSummary& call = made.call;
+    if (!has_primitives && !made.is_choice_known) {
       call.algorithm = std::nullopt;
       call.protocol = std::nullopt;
     }

@@ -28,7 +28,7 @@ struct CallSummary {
   /// The busbw that a model predicts (study::expect_busbw()); nothing: no prediction
   std::optional<BytesPerSecond> expected_busbw = {};
 
-  /// From the first rank's entry to the last one's.  returns  nothing if only one rank is recorded
+  /// Returns the time from the first rank's entry to the last rank's; nothing if only one rank is recorded.
   [[nodiscard]] std::optional<Nanoseconds> skew() const;
   /// Size over the time from the last rank's entry to the end.
   /// returns  nothing for a call without size or end

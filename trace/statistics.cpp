@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "trace/match.h"
+#include "trace/saturating_sum.h"
 
 namespace ringside {
 namespace {
@@ -19,12 +20,6 @@ struct CollectiveSum {
   CollectiveStatistics sum;
   std::unordered_set<std::uint64_t> distinct;  ///< communicator << 32 | sequence
 };
-
-/// Times lie within 2^62, so a difference fits; a sum of many hostile ones may not.
-Nanoseconds saturating_sum(Nanoseconds a, Nanoseconds b) {
-  std::int64_t sum = 0;
-  return __builtin_add_overflow(a.count(), b.count(), &sum) ? Nanoseconds::max() : Nanoseconds{sum};
-}
 
 }  // namespace
 
@@ -46,7 +41,7 @@ struct StatisticsBuilder::Sums {
   bool is_first = true;
   std::pair<const ChannelKey, ChannelStatistics>* last = nullptr;  ///< of `channels`
 
-  /// Events of a channel mostly follow each other.
+  /// Returns the statistics of a channel. Most events are of the channel of the event before.
   ChannelStatistics& channel(const ChannelKey& key) {
     if (last == nullptr || last->first != key) last = &*channels.try_emplace(key).first;
     return last->second;
@@ -58,10 +53,11 @@ StatisticsBuilder::~StatisticsBuilder() = default;
 
 void StatisticsBuilder::add(const TraceTransfer& transfer) {
   ++sums_->all.transfers;
-  const TraceConnection& way = transfer.connection;
+  const TraceConnection& connection = transfer.connection;
   const std::int64_t late_until = std::min(transfer.send_begin_ns, transfer.recv_end_ns);
   const Nanoseconds waiting{std::max<std::int64_t>(0, late_until - transfer.recv_begin_ns)};
-  ChannelStatistics& channel = sums_->channels[{way.communicator, way.receiver, way.channel}];
+  ChannelStatistics& channel =
+      sums_->channels[{connection.communicator, connection.receiver, connection.channel}];
   channel.waiting = saturating_sum(channel.waiting, waiting);
 }
 

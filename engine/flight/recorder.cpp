@@ -10,31 +10,23 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
-#include <iterator>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <thread>
-#include <tuple>
 #include <utility>
 
 #include "base/warning.h"
 #include "engine/flight/copy_dump.h"
 #include "engine/flight/dump_file.h"
 #include "engine/flight/dump_pipe.h"
+#include "engine/flight/ring.h"
 #include "engine/flight/semaphore.h"
-#include "engine/flight/slot.h"
-#include "engine/flight/stack.h"
 #include "trace/clock.h"
 
 namespace ringside {
 namespace {
 
-bool is_message(Collective collective) {
-  return collective == Collective::Send || collective == Collective::Recv;
-}
-
-// The handler touches nothing that could go away while it runs.
+// The signal handler uses these only: they live as long as the process.
 std::atomic<int> signals_pending{0};
 Semaphore& signal_semaphore() {
   static Semaphore semaphore;
@@ -47,11 +39,6 @@ void on_signal(int /*number*/) {
   signals_pending.fetch_add(1, std::memory_order_relaxed);
   signal_semaphore().post();
   errno = kept;
-}
-
-std::uint32_t this_thread() {
-  thread_local const auto id = static_cast<std::uint32_t>(::gettid());
-  return id;
 }
 
 /// Adds 1. Only one thread at a time writes the counter.
@@ -94,11 +81,7 @@ class FlightRecorder::Group {
 class FlightRecorder::Impl {
  public:
   Impl(FlightSettings settings, int rank)
-      : settings_(std::move(settings)),
-        rank_(rank),
-        slots_(settings_.capacity),
-        times_(settings_.has_timing ? settings_.capacity : 0),
-        stacks_(settings_.has_stacks ? settings_.capacity : 0) {
+      : settings_(std::move(settings)), rank_(rank), ring_(settings_) {
     if (settings_.prefix.empty()) return;
     thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
     if (settings_.pipe.empty()) return;
@@ -168,69 +151,37 @@ class FlightRecorder::Impl {
     const std::uint32_t entries = count > 1 ? count + 1 : count;
     const std::int64_t first_op = group.op_id.fetch_add(entries, std::memory_order_relaxed) + 1;
     Ticket ticket{0, entries, is_unordered, seq, first_op + entries - 1, &group, collective};
-    if (slots_.empty()) return ticket;
-    ticket.first = next_.fetch_add(entries, std::memory_order_relaxed);
+    ticket.first = ring_.take(entries);
     for (std::uint32_t i = 0; i < entries; ++i) {
       const bool is_end = i == count;
-      fill(ticket.first + i, group, facts[is_end ? i - 1 : i], is_end,
-           is_unordered ? FlightFate::Pending : FlightFate::Ordered, seq, first_op + i, now);
+      ring_.fill(ticket.first + i, facts[is_end ? i - 1 : i],
+                 {.group = static_cast<std::uint32_t>(group.index),
+                  .is_end = is_end,
+                  .fate = is_unordered ? FlightFate::Pending : FlightFate::Ordered,
+                  .seq = static_cast<std::uint32_t>(seq),
+                  .op_id = static_cast<std::uint32_t>(first_op + i),
+                  .created = now.count()});
     }
     return ticket;
-  }
-
-  void fill(std::uint64_t id, const Group& group, const FlightFacts& facts, bool is_end,
-            FlightFate fate, std::int64_t seq, std::int64_t op, Nanoseconds now) {
-    const std::size_t at = id % slots_.size();
-    FlightSlot& slot = slots_[at];
-    const HeldFlightSlot held(slot);
-    slot.is_end = is_end;
-    slot.fate = fate;
-    slot.collective = facts.collective;
-    slot.type = facts.type;
-    slot.group = static_cast<std::uint32_t>(group.index);
-    slot.thread = this_thread();
-    slot.other = is_message(facts.collective) ? facts.peer : facts.root;
-    slot.number = id + 1;
-    slot.created = now.count();
-    slot.input = facts.input;
-    slot.output = facts.output;
-    slot.op_id = static_cast<std::uint32_t>(op);
-    slot.seq = static_cast<std::uint32_t>(seq);
-    slot.site = facts.site;
-    if (!times_.empty()) times_[at] = {id + 1, 0, 0};
-    if (!stacks_.empty()) stacks_[at] = take_stack();
-  }
-
-  /// Of all entries of the call that are still there.
-  void note_time(const Ticket& ticket, std::int64_t FlightTimes::*field, Nanoseconds now) {
-    if (times_.empty()) return;
-    for (std::uint32_t i = 0; i < ticket.count; ++i) {
-      const std::size_t at = (ticket.first + i) % slots_.size();
-      const HeldFlightSlot held(slots_[at]);
-      if (times_[at].number == ticket.first + i + 1) times_[at].*field = now.count();
-    }
   }
 
   void start(const Ticket& ticket, Nanoseconds now) {
     if (!settings_.has_timing) return;
     ticket.group->started.store(ticket.seq, std::memory_order_relaxed);
-    note_time(ticket, &FlightTimes::started, now);
+    ring_.note_time(ticket.first, ticket.count, &FlightTimes::started, now);
   }
 
   void end_unordered(const Ticket& ticket, bool is_done) {
-    if (!is_done) ticket.group->has_failed = true;
     if (is_done) {
       count_one(ticket.group->completions[static_cast<std::size_t>(ticket.collective)]);
+    } else {
+      ticket.group->has_failed = true;
     }
-    if (slots_.empty()) return;
-    FlightSlot& slot = slots_[ticket.first % slots_.size()];
-    const HeldFlightSlot held(slot);
-    if (slot.number == ticket.first + 1)
-      slot.fate = is_done ? FlightFate::Done : FlightFate::Failed;
+    ring_.set_fate(ticket.first, is_done ? FlightFate::Done : FlightFate::Failed);
   }
 
   void end(const Ticket& ticket, bool is_done, Nanoseconds now) {
-    note_time(ticket, &FlightTimes::ended, now);
+    ring_.note_time(ticket.first, ticket.count, &FlightTimes::ended, now);
     if (ticket.is_unordered) {
       end_unordered(ticket, is_done);
       return;
@@ -250,7 +201,7 @@ class FlightRecorder::Impl {
   FlightDump snapshot(const std::string& reason) {
     if (reason.empty()) {
       const std::lock_guard lock(mutex_);
-      if (failure_ && next_.load() == failure_at_) return copy_of(*failure_);
+      if (failure_ && ring_.taken() == failure_at_) return copy_of(*failure_);
     }
     FlightDump dump;
     dump.library = "ringside";
@@ -276,7 +227,7 @@ class FlightRecorder::Impl {
         one.peer = job_rank(group, one.peer);
       }
     }
-    add_entries(dump);
+    ring_.add_entries(dump, [this](std::uint32_t group) { return progress_of(groups_[group]); });
     return dump;
   }
 
@@ -292,7 +243,7 @@ class FlightRecorder::Impl {
     if (writes) ask({.dump = copy_of(dump), .asks_others = true});
     {
       const std::lock_guard lock(mutex_);
-      failure_at_ = next_.load();
+      failure_at_ = ring_.taken();
       failure_ = std::move(dump);
     }
     // A dump that is not written to a file may be requested by a status service.
@@ -371,12 +322,13 @@ class FlightRecorder::Impl {
     std::abort();
   }
 
+  /// Returns a sentence about a call whose thread is stuck; nullopt: there is none.
   std::optional<std::string> find_stuck(std::int64_t now) {
     const std::lock_guard lock(mutex_);
     for (Group& group : groups_) {
       const std::int64_t since = group.under_way_since.load(std::memory_order_relaxed);
       if (since == 0 || group.has_left) continue;
-      const std::uint64_t moved = moved_on(group);
+      const std::uint64_t moved = messages_of(group);
       if (moved != group.moved) group.moved_at = now;
       group.moved_at = std::max(group.moved_at, since);
       group.moved = moved;
@@ -387,16 +339,15 @@ class FlightRecorder::Impl {
       if (std::exchange(group.suspected, is_late ? call : 0) != call || !is_late) continue;
       return fmt::format(
           "call {} of communicator {} makes no progress for {:.3g} s, though its time-out is "
-          "{:.3g} s: "
-          "the thread that makes it is stuck (TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC)",
+          "{:.3g} s: the thread that makes it is stuck (TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC)",
           group.enqueued.load(std::memory_order_relaxed), group.facts.name, Seconds(still).count(),
           Seconds(group.facts.timeout).count());
     }
     return std::nullopt;
   }
 
-  /// Returns the number of messages on all its connections.
-  static std::uint64_t moved_on(const Group& group) {
+  /// Returns the number of messages on all connections of the group.
+  static std::uint64_t messages_of(const Group& group) {
     std::vector<FlightDump::Progress> progress;
     if (group.progress) group.progress(progress);
     std::uint64_t sum = 0;
@@ -430,107 +381,19 @@ class FlightRecorder::Impl {
                            : fmt::format("rank {}: no dump: {}", rank_, written.error().message));
   }
 
+  static FlightRing::GroupProgress progress_of(const Group& group) {
+    return {group.facts.rank, group.completed_op.load(std::memory_order_acquire),
+            group.failed_op.load(std::memory_order_relaxed)};
+  }
+
   static int job_rank(const Group& group, int rank) {
     const auto at = static_cast<std::size_t>(rank);
     return at < group.facts.ranks.size() ? group.facts.ranks[at] : rank;
   }
 
-  /// Adds the entries that are in the ring, ordered by number. Equal calls share their description. Requires mutex_.
-  void add_entries(FlightDump& dump) {
-    const std::int64_t offset = realtime_offset().count();
-    const std::int64_t now = trace_now().count();
-    using Key = std::tuple<std::uint32_t, bool, Collective, DataType, std::int64_t, std::int64_t,
-                           std::int32_t, const CallSite*, StackAddresses>;
-    std::map<Key, const FlightDump::Call*> calls;
-    for (std::size_t i = 0; i < slots_.size(); ++i) {
-      const HeldFlightSlot held(slots_[i]);
-      const FlightSlot& slot = slots_[i];
-      if (slot.number == 0) continue;
-      const Group& group = groups_[slot.group];
-      const StackAddresses stack = stacks_.empty() ? StackAddresses{} : stacks_[i];
-      const Key key{slot.group,  slot.is_end, slot.collective, slot.type, slot.input,
-                    slot.output, slot.other,  slot.site,       stack};
-      const FlightDump::Call*& call = calls[key];
-      if (call == nullptr) call = &dump.calls.emplace_back(call_of(slot, group, stack));
-      FlightDump::Entry& entry = dump.entries.emplace_back();
-      entry.call = call;
-      entry.group = static_cast<int>(slot.group);
-      entry.record_id = static_cast<std::int64_t>(slot.number) - 1;
-      entry.is_p2p = is_message(slot.collective);
-      entry.op_id = slot.op_id;
-      (entry.is_p2p ? entry.p2p_seq : entry.collective_seq) = slot.seq;
-      entry.created_ns = slot.created + offset;
-      entry.thread = slot.thread;
-      const FlightTimes times = times_.empty() ? FlightTimes{} : times_[i];
-      const bool is_ordered = slot.fate == FlightFate::Ordered;
-      const bool is_completed =
-          is_ordered ? slot.op_id <= group.completed_op.load(std::memory_order_acquire)
-                     : slot.fate == FlightFate::Done;
-      const bool has_failed =
-          !is_completed &&
-          (is_ordered ? slot.op_id <= group.failed_op.load(std::memory_order_relaxed)
-                      : slot.fate == FlightFate::Failed);
-      entry.is_retired = is_completed || has_failed;
-      entry.state = is_completed ? "completed" : times.started != 0 ? "started" : "scheduled";
-      if (times.started != 0) entry.started_ns = times.started + offset;
-      if (!is_completed) continue;
-      // If the end time was not recorded, the time of the dump is used.
-      entry.completed_ns = (times.ended != 0 ? times.ended : now) + offset;
-      if (times.ended != 0) {
-        entry.duration_ms = static_cast<double>(times.ended - times.started) / 1e6;
-      }
-    }
-    std::ranges::sort(dump.entries, {}, &FlightDump::Entry::record_id);
-    dump.has_frames = std::ranges::any_of(
-        dump.calls, [](const FlightDump::Call& call) { return !call.frames.empty(); });
-    add_other_counters(dump);
-  }
-
-  /// An entry carries both counters of its group; the ring stores only the counter that the call increased.
-  static void add_other_counters(FlightDump& dump) {
-    std::vector<std::pair<std::int64_t, std::int64_t>> last(dump.groups.size(), {0, 0});
-    for (FlightDump::Entry& entry : dump.entries) {
-      auto& [collective, p2p] = last[static_cast<std::size_t>(entry.group)];
-      if (entry.is_p2p) {
-        p2p = entry.p2p_seq;
-        entry.collective_seq = collective;
-      } else {
-        collective = entry.collective_seq;
-        entry.p2p_seq = p2p;
-      }
-    }
-  }
-
-  [[nodiscard]] FlightDump::Call call_of(const FlightSlot& slot, const Group& group,
-                                         const StackAddresses& stack) const {
-    FlightDump::Call call;
-    const bool is_one = is_message(slot.collective) && !slot.is_end;
-    call.profiling_name =
-        fmt::format("nccl:{}", recorded_name(slot.is_end ? Collective::SendRecv : slot.collective));
-    if (is_one) {
-      call.profiling_name +=
-          fmt::format(" {}{}{}", group.facts.rank,
-                      slot.collective == Collective::Send ? "->" : "<-", slot.other);
-    }
-    if (!is_message(slot.collective)) call.root = slot.other;
-    call.input = {slot.input};
-    call.output = {slot.output};
-    call.type = recorded_name(slot.type);
-    if (slot.site != nullptr) {
-      for (const CallFrame& frame : slot.site->frames) {
-        call.frames.push_back({frame.function, frame.file, frame.line});
-      }
-    }
-    if (!stacks_.empty()) std::ranges::move(frames_of(stack), std::back_inserter(call.frames));
-    return call;
-  }
-
   const FlightSettings settings_;
   const int rank_;
-  std::atomic<std::uint64_t> next_{0};
-  std::vector<FlightSlot> slots_;
-  std::vector<FlightTimes> times_;      ///< of the slots, where wanted; guarded as they are
-  std::vector<StackAddresses> stacks_;  ///< likewise
+  FlightRing ring_;
   std::atomic<bool> has_failed_{false};
 
   std::mutex mutex_;  ///< guards the list of groups; groups never move
@@ -563,7 +426,7 @@ void FlightRecorder::leave(Group& group) { impl_->leave(group); }
 
 FlightRecorder::Ticket FlightRecorder::begin(Group& group, const FlightFacts& facts,
                                              Nanoseconds now) {
-  return impl_->begin(group, &facts, 1, is_message(facts.collective), false, now);
+  return impl_->begin(group, &facts, 1, is_flight_message(facts.collective), false, now);
 }
 FlightRecorder::Ticket FlightRecorder::begin_unordered(Group& group, const FlightFacts& message,
                                                        Nanoseconds now) {

@@ -19,6 +19,7 @@ struct Place {
   std::size_t index = 0;
 };
 
+/// Draws where a fault of a class goes, and changes the program there.
 class Injector {
  public:
   Injector(Program& program, int first, Random& random)
@@ -52,10 +53,10 @@ class Injector {
         });
       case FaultClass::DtypeMismatch:
         return change("passes another element type", is_sized, [this](Step& s) {
-          s.type = size_of(s.type).value == 4
-                       ? (random_.chance(50) ? DataType::Float64 : DataType::Bfloat16)
-                   : size_of(s.type).value == 8 ? DataType::Float32
-                                                : DataType::Float32;
+          const bool has_4_bytes = size_of(s.type).value == 4;
+          s.type = !has_4_bytes         ? DataType::Float32
+                   : random_.chance(50) ? DataType::Float64
+                                        : DataType::Bfloat16;
         });
       case FaultClass::RootMismatch:
         return change(
@@ -86,12 +87,26 @@ class Injector {
   }
   /// Returns whether all members pass equal sizes: an all-to-all may be uneven, and dumps do not contain its splits.
   static bool is_even(const Step& step) { return is_sized(step) && step.op != Op::AllToAll; }
-  static bool is_sized(const Step& step) { return is_collective(step) && step.count >= 256; }
+  static bool is_sized(const Step& step) {
+    constexpr std::int64_t kLeast = 256;  // elements: half of them are still a tensor
+    return is_collective(step) && step.count >= kLeast;
+  }
 
   const Group& group_of(const Step& step) const {
     return program_.groups[static_cast<std::size_t>(step.group)];
   }
   RankProgram& program_of(int rank) { return program_.programs[static_cast<std::size_t>(rank)]; }
+
+  /// Returns a barrier of all ranks that a line of the program calls.
+  static Step barrier_at(int site) {
+    Step barrier;
+    barrier.kind = Kind::Call;
+    barrier.op = Op::Barrier;
+    barrier.group = 0;
+    barrier.count = 1;
+    barrier.site = site;
+    return barrier;
+  }
 
   /// Draws a call of any rank for which `fits` returns true, late enough for some history and not in the last
   /// iteration.
@@ -101,7 +116,8 @@ class Injector {
     place.iteration =
         static_cast<int>(random_.between(std::min(last, first_), std::max(last - 1, first_)));
     place.iteration = std::min(place.iteration, last);
-    for (int attempt = 0; attempt < 20; ++attempt) {
+    constexpr int kAttempts = 20;  // ranks that may have no such call
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
       place.rank = static_cast<int>(random_.below(program_.ranks));
       const std::vector<Step>& body = program_of(place.rank).body;
       std::vector<std::size_t> found;
@@ -182,17 +198,17 @@ class Injector {
   }
 
   bool die() {
-    struct Way {
+    struct Death {
       Halt halt;
       const char* text;
     };
-    constexpr std::array kWays{Way{Halt::Killed, "is killed by SIGKILL"},
-                               Way{Halt::Stopped, "is stopped by SIGSTOP"},
-                               Way{Halt::Exited, "leaves with exit code 1"}};
-    const Way way = random_.pick(kWays);
+    constexpr std::array kDeaths{Death{Halt::Killed, "is killed by SIGKILL"},
+                                 Death{Halt::Stopped, "is stopped by SIGSTOP"},
+                                 Death{Halt::Exited, "leaves with exit code 1"}};
+    const Death death = random_.pick(kDeaths);
     auto place = draw([](const Step&) { return true; });
     if (!place) return false;
-    halt_at(*place, way.halt, way.text);
+    halt_at(*place, death.halt, death.text);
     if (program_.ranks >= 8 && random_.chance(15)) {
       // Two ranks of one host at once: one common cause.
       const int other = place->rank ^ 1;
@@ -200,7 +216,7 @@ class Injector {
       if (other < program_.ranks && place->index < body.size() &&
           body[place->index].kind == Kind::Call) {
         place->rank = other;
-        halt_at(*place, way.halt, way.text);
+        halt_at(*place, death.halt, death.text);
       }
     }
     return true;
@@ -275,12 +291,7 @@ class Injector {
                 is_more ? "has more batches than the others" : "has fewer batches than the others");
     own.iterations += is_more ? 1 : -1;
     // All ranks call the barrier that ends training, so a rank that finishes early waits there.
-    Step barrier;
-    barrier.kind = Kind::Call;
-    barrier.op = Op::Barrier;
-    barrier.group = 0;
-    barrier.count = 1;
-    barrier.site = static_cast<int>(program_.sites.size()) - 1;
+    const Step barrier = barrier_at(static_cast<int>(program_.sites.size()) - 1);
     if (!is_more) {
       for (RankProgram& each : program_.programs) {
         each.odd[each.iterations] = {barrier};
@@ -293,12 +304,7 @@ class Injector {
   bool call_alone() {
     const auto place = draw(is_collective);
     if (!place) return false;
-    Step barrier;
-    barrier.kind = Kind::Call;
-    barrier.op = Op::Barrier;
-    barrier.group = 0;
-    barrier.count = 1;
-    barrier.site = program_of(place->rank).body[place->index].site;
+    const Step barrier = barrier_at(program_of(place->rank).body[place->index].site);
     set_culprit(*place, barrier, "alone calls a barrier when saving a checkpoint");
     std::vector<Step>& body = odd_body(*place);
     body.insert(at(body, place->index), barrier);
@@ -410,7 +416,7 @@ class Injector {
   }
 
   Program& program_;
-  int first_;
+  int first_;  ///< iteration from which the fault may occur
   Random& random_;
   Fault fault_;
 };

@@ -13,8 +13,9 @@
 namespace ringside::hangs {
 namespace {
 
-/// 2026-03-03 10:00:00 UTC; the seed adds up to a month.
+/// 2026-03-03 10:00:00 UTC; the seed adds up to kEpochDays.
 constexpr std::int64_t kFirstEpoch = 1'772'532'000 * kSecond;
+constexpr int kEpochDays = 30;
 constexpr int kAttempts = 400;  ///< draws before a request counts as impossible
 /// Iterations before the fault, so that there is a history.
 constexpr int kHealthyIterations = 3;
@@ -131,9 +132,10 @@ void lose(Evidence& evidence, int percent, Random& random) {
     if (evidence.has_dump[static_cast<std::size_t>(rank)]) written.push_back(rank);
   }
   if (!written.empty()) {
-    auto gone = static_cast<std::int64_t>(written.size()) * percent / 100;
+    const auto count = static_cast<std::int64_t>(written.size());
+    auto gone = count * percent / 100;
     if (gone == 0 && percent > 0) gone = 1;
-    gone = std::min(gone, static_cast<std::int64_t>(written.size()) - 1);
+    gone = std::min(gone, count - 1);
     for (; gone > 0; --gone) {
       const std::int64_t at = random.below(static_cast<std::int64_t>(written.size()));
       const int rank = written[static_cast<std::size_t>(at)];
@@ -149,52 +151,64 @@ void lose(Evidence& evidence, int percent, Random& random) {
   }
 }
 
-Evidence draw_evidence(const HangCase& hang, int lost_percent, Random& random) {
-  Evidence evidence;
-  const auto ranks = static_cast<std::size_t>(hang.program.ranks);
+/// Draws when the dumps are written, by skewed wall clocks.
+void draw_times(const HangCase& hang, Random& random, Evidence& evidence) {
   const std::int64_t end = end_of(hang.play);
-  std::int64_t jitter = kSecond;
+  std::int64_t jitter = kSecond;  // between the first dump and the last
   if (hang.fault.kind == FaultClass::NotAHang) {
     evidence.moment = random.chance(50) ? Moment::MidRun : Moment::Finished;
-    evidence.first_timeout =
-        evidence.moment == Moment::MidRun ? end * random.between(40, 90) / 100 : end + kSecond;
-    jitter = evidence.moment == Moment::MidRun ? end / 50 + 1 : kSecond;
+    const bool is_mid_run = evidence.moment == Moment::MidRun;
+    evidence.first_timeout = is_mid_run ? end * random.between(40, 90) / 100 : end + kSecond;
+    if (is_mid_run) jitter = end / 50 + 1;
   } else {
     evidence.first_timeout = first_timeout(hang);
   }
-  const std::int64_t epoch = kFirstEpoch + random.below(30 * 86400) * kSecond;
+  const std::int64_t epoch = kFirstEpoch + random.below(kEpochDays * 86400) * kSecond;
   const std::int64_t skew_ms = random.chance(40) ? 3000 : 5;
   std::int64_t host_skew = 0;
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    if (static_cast<int>(rank) % hang.program.ranks_per_host == 0) {
+  for (int rank = 0; rank < hang.program.ranks; ++rank) {
+    if (rank % hang.program.ranks_per_host == 0) {
       host_skew = random.between(-skew_ms, skew_ms) * 1'000'000;
     }
     evidence.epoch.push_back(epoch + host_skew);
-    const bool writes = !leaves_no_dump(hang.play.ranks[rank].end.halt);
+    const bool writes = !leaves_no_dump(hang.play.ranks[static_cast<std::size_t>(rank)].end.halt);
     evidence.dump_time.push_back(writes ? evidence.first_timeout + random.below(jitter) : kNever);
     evidence.has_dump.push_back(writes);
   }
+}
+
+/// Draws which logs are kept, and the format of the dumps.
+void draw_formats(const HangCase& hang, Random& random, Evidence& evidence) {
   evidence.has_logs =
       hang.fault.kind != FaultClass::NotAHang && !hang.recorder.is_gloo && random.chance(50);
   evidence.is_one_log = evidence.has_logs && random.chance(40);
   evidence.has_calls = evidence.has_logs && random.chance(30);
-  evidence.has_log.assign(ranks, evidence.has_logs);
+  evidence.has_log.assign(evidence.has_dump.size(), evidence.has_logs);
   const bool has_json = has_format(hang.recorder.release, 2, 3);
   evidence.is_json = has_json && random.chance(30);
   evidence.is_pickle = !evidence.is_json || random.chance(50);
+}
 
-  const bool is_gone = hang.fault.halt == Halt::Killed || hang.fault.halt == Halt::Exited;
-  const int hosts =
-      (hang.program.ranks + hang.program.ranks_per_host - 1) / hang.program.ranks_per_host;
-  if (is_gone && hosts > 1 && random.chance(40)) {
-    evidence.has_agent = true;
-    const int host = hang.fault.culprits.front() / hang.program.ranks_per_host;
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      if (static_cast<int>(rank) / hang.program.ranks_per_host != host) continue;
-      evidence.dump_time[rank] = kNever;
-      evidence.has_dump[rank] = false;
-    }
+/// Draws whether torchrun's lines are kept. It ends the other ranks of a dead rank's host before they write dumps.
+void draw_agent(const HangCase& hang, Random& random, Evidence& evidence) {
+  const int per_host = hang.program.ranks_per_host;
+  const bool is_dead = hang.fault.halt == Halt::Killed || hang.fault.halt == Halt::Exited;
+  const bool has_other_hosts = hang.program.ranks > per_host;
+  if (!is_dead || !has_other_hosts || !random.chance(40)) return;
+  evidence.has_agent = true;
+  const int host = hang.fault.culprits.front() / per_host;
+  for (int rank = 0; rank < hang.program.ranks; ++rank) {
+    if (rank / per_host != host) continue;
+    evidence.dump_time[static_cast<std::size_t>(rank)] = kNever;
+    evidence.has_dump[static_cast<std::size_t>(rank)] = false;
   }
+}
+
+Evidence draw_evidence(const HangCase& hang, int lost_percent, Random& random) {
+  Evidence evidence;
+  draw_times(hang, random, evidence);
+  draw_formats(hang, random, evidence);
+  draw_agent(hang, random, evidence);
   lose(evidence, lost_percent, random);
   constexpr int kFirstWithJson = 10;  // PyTorch 2.10 contains an NCCL release whose RAS writes JSON
   const bool can_ask = evidence.moment == Moment::Timeout && !hang.recorder.is_gloo &&

@@ -20,12 +20,18 @@ constexpr std::uint64_t kEagerBytes = 65536;
 constexpr int kLaunchQueue = 1000;
 constexpr int kNoGroup = -2;  ///< of streams that belong to no group: other kernels, named streams
 
+// The spread of times, unless they are even: between ranks at the start, of a kernel, and of a call's end on each rank.
+constexpr std::int64_t kStartSpread = 2'000'000;
+constexpr std::int64_t kLeastPercent = 90, kMostPercent = 115;
+constexpr std::int64_t kEndSpread = 3000;
+
 /// A kernel waits for the first `count` kernels of stream `stream`.
 struct Dependency {
   int stream = 0;
   int count = 0;
 };
 
+/// A kernel, or calls that begin together, in a stream's queue.
 struct Queued {
   /// The call's number; the first one's if several begin together; -1: a kernel that is not a call
   int record = 0;
@@ -59,15 +65,15 @@ struct RankState {
   bool is_done = false;
   bool is_queued = false;  ///< whether the rank is on the work list
   int rendezvous = -1;     ///< the rendezvous in which it waits; -1: none
-  int in_flight = 0;
+  int in_flight = 0;       ///< kernels and calls that are enqueued and not complete
   std::vector<Stream> streams;
   std::vector<int> waited;  ///< [stream]: kernels that the main stream waits for
   /// By group and peer; used if streams have names
   std::map<std::pair<int, int>, Dependency> last_calls;
-  std::vector<int> collectives;  ///< [group]: sequence numbers given so far
-  std::vector<int> transfers;
+  std::vector<int> collectives, transfers;  ///< [family]: sequence numbers given so far
 };
 
+/// One rank's part of a call.
 struct Member {
   int rank = 0;
   int stream = 0;
@@ -78,9 +84,9 @@ struct Member {
 /// The k-th call of a group, and the ranks that have entered it.
 struct Instance {
   std::vector<Member> members;
-  const Step* first = nullptr;
-  bool is_broken = false;
-  std::int64_t ready = 0;
+  const Step* first = nullptr;  ///< the call of the first member
+  bool is_broken = false;       ///< it never ends: members disagree, or the network drops it
+  std::int64_t ready = 0;       ///< time at which the last member entered
 };
 
 struct GroupState {
@@ -106,7 +112,7 @@ class Player {
       RankState& state = states_[static_cast<std::size_t>(rank)];
       state.collectives.resize(program.families.size());
       state.transfers.resize(program.families.size());
-      if (!times.is_even) state.time = random_.between(0, 2'000'000);
+      if (!times.is_even) state.time = random_.between(0, kStartSpread);
       const RankProgram& own = program.programs[static_cast<std::size_t>(rank)];
       play_.ranks[static_cast<std::size_t>(rank)].records.reserve(
           own.body.size() * static_cast<std::size_t>(own.iterations));
@@ -153,7 +159,7 @@ class Player {
     while (!own.is_done) {
       if (own.iteration >= program.iterations) {
         own.is_done = true;
-        stand(rank, RankEnd::Host::Finished, nullptr);
+        set_end(rank, RankEnd::Host::Finished, nullptr);
         return;
       }
       const std::vector<Step>& body = program.body_of(own.iteration);
@@ -180,7 +186,7 @@ class Player {
       case Step::Kind::Kernel:
       case Step::Kind::Call:
         if (own.in_flight >= kLaunchQueue) {
-          stand(rank, RankEnd::Host::WaitsForGpu, &step);
+          set_end(rank, RankEnd::Host::WaitsForGpu, &step);
           return false;
         }
         enqueue(rank, steps);
@@ -196,12 +202,13 @@ class Player {
         break;
     }
     own.is_done = true;
-    stand(rank, RankEnd::Host::Halted, &step);
+    set_end(rank, RankEnd::Host::Halted, &step);
     history(rank).end.halt = step.halt;
     return false;
   }
 
-  void stand(int rank, RankEnd::Host host, const Step* step) {
+  /// Notes what the host does from now on, and at which step.  step  null: it has finished
+  void set_end(int rank, RankEnd::Host host, const Step* step) {
     RankEnd& end = history(rank).end;
     end.host = host;
     end.site = step != nullptr ? step->site : -1;
@@ -222,7 +229,7 @@ class Player {
   bool synchronize(int rank, const Step& step) {
     RankState& own = state(rank);
     if (own.in_flight > 0) {
-      stand(rank, RankEnd::Host::WaitsForGpu, &step);
+      set_end(rank, RankEnd::Host::WaitsForGpu, &step);
       return false;
     }
     for (const Stream& stream : own.streams) own.time = std::max(own.time, stream.free_at);
@@ -239,7 +246,7 @@ class Player {
       return true;
     }
     own.rendezvous = shared.rounds;
-    stand(rank, RankEnd::Host::WaitsForHost, &step);
+    set_end(rank, RankEnd::Host::WaitsForHost, &step);
     shared.rendezvous_time = std::max(shared.rendezvous_time, own.time + kCallTime);
     const std::vector<int>& members = group_of(step.group).ranks;
     if (++shared.waiting_hosts < static_cast<int>(members.size())) return false;
@@ -283,11 +290,12 @@ class Player {
     RankState& own = state(rank);
     const int stream = stream_of(own, step);
     const auto index = static_cast<std::size_t>(stream);
-    Queued queued{.record = record,
-                  .calls = static_cast<int>(steps.size()),
-                  .ready = own.time + kCallTime / 2,
-                  .time = record < 0 ? varied(step.time.count()) : 0,
-                  .iteration = own.iteration};
+    Queued queued{
+        .record = record,
+        .calls = static_cast<int>(steps.size()),
+        .ready = own.time + kCallTime / 2,  // the launch reaches the GPU before the host returns
+        .time = record < 0 ? varied(step.time.count()) : 0,
+        .iteration = own.iteration};
     for (std::size_t s = 0; s < own.streams.size(); ++s) {
       if (s != index && own.waited[s] > 0 && !is_done_by(own.streams[s], own.waited[s], own.time)) {
         queued.after.push_back({static_cast<int>(s), own.waited[s]});
@@ -486,9 +494,9 @@ class Player {
   }
 
   std::int64_t varied(std::int64_t time) {
-    return times_.is_even ? time : time * random_.between(90, 115) / 100;
+    return times_.is_even ? time : time * random_.between(kLeastPercent, kMostPercent) / 100;
   }
-  std::int64_t late() { return times_.is_even ? 0 : random_.below(3000); }
+  std::int64_t late() { return times_.is_even ? 0 : random_.below(kEndSpread); }
 
   [[nodiscard]] std::int64_t kernel_time(const Step& step) const {
     if (times_.call) return times_.call(step, group_of(step.group)).count();

@@ -1,6 +1,8 @@
 #include "harness/hangs/truth.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <utility>
 
 namespace ringside::hangs {
 namespace {
@@ -11,7 +13,18 @@ bool contains(const Ranks& ranks, int rank) {
   return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
 }
 
+/// Returns the ranks in ascending order, each once.
+Ranks sorted(Ranks ranks) {
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
+}
+
 /// Determines which answers are right for the files that were not lost.
+///
+/// The injected class and culprits are right. also() adds classes that look like it in these files, allow() other sets of
+/// culprits, and doubt() the reason. The judgement of a class comes first; look_at_surfaces() and look_at_lost_files()
+/// then add what holds for most classes.
 class Judge {
  public:
   explicit Judge(const HangCase& hang) : hang_(hang), fault_(hang.fault) {}
@@ -70,8 +83,7 @@ class Judge {
     for (const char* name : classes) truth_.classes.insert(name);
   }
   void allow(Ranks ranks) {
-    std::sort(ranks.begin(), ranks.end());
-    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+    ranks = sorted(std::move(ranks));
     if (std::find(truth_.culprits.begin(), truth_.culprits.end(), ranks) == truth_.culprits.end()) {
       truth_.culprits.push_back(std::move(ranks));
     }
@@ -106,11 +118,9 @@ class Judge {
   void allow_lost(const Ranks& lost) {
     allow(lost);
     for (const int rank : lost) allow({rank});
-    const Ranks silent = suspects(-1, true);
-    if (!silent.empty()) allow(silent);
-    for (int group = 0; group < static_cast<int>(hang_.program.groups.size()); ++group) {
-      for (const bool by_logs : {false, true}) {
-        const Ranks own = suspects(group, by_logs);
+    for (int group = kAllGroups; group < static_cast<int>(hang_.program.groups.size()); ++group) {
+      for (const Unseen unseen : {Unseen::ByFiles, Unseen::ByWatchdogsToo}) {
+        const Ranks own = suspects(group, unseen);
         if (!own.empty()) allow(own);
       }
     }
@@ -142,15 +152,20 @@ class Judge {
     });
   }
 
-  /// Returns the members of the groups in which visible ranks wait whose own position no dump or COLL line shows; with
-  /// `by_logs`, also no watchdog line.
-  [[nodiscard]] Ranks suspects(int only_group = -1, bool by_logs = false) const {
+  static constexpr int kAllGroups = -1;
+  enum class Unseen : std::uint8_t {
+    ByFiles,         ///< no dump or COLL line shows the rank's position
+    ByWatchdogsToo,  ///< nor does a line of its watchdog
+  };
+
+  /// Returns the members of the groups in which visible ranks wait whose own position is not shown.
+  [[nodiscard]] Ranks suspects(int only_group = kAllGroups, Unseen unseen = Unseen::ByFiles) const {
     Ranks found;
     for (int rank = 0; rank < hang_.program.ranks; ++rank) {
       if (!is_seen(rank)) continue;
       for (const Record& record : history(rank).records) {
         if (!is_pending(hang_, rank, record)) continue;
-        if (only_group >= 0 && record.step->group != only_group) continue;
+        if (only_group != kAllGroups && record.step->group != only_group) continue;
         const Group& group = group_of(record.step->group);
         if (is_p2p(record.step->op)) {
           const int peer = group.ranks[static_cast<std::size_t>(record.step->peer)];
@@ -159,14 +174,13 @@ class Judge {
         }
         for (const int member : group.ranks) {
           if (is_seen(member) || is_launched_seen(member)) continue;
-          if (by_logs && is_logged_in(member, record.step->group)) continue;
+          if (unseen == Unseen::ByWatchdogsToo && is_logged_in(member, record.step->group))
+            continue;
           found.push_back(member);
         }
       }
     }
-    std::sort(found.begin(), found.end());
-    found.erase(std::unique(found.begin(), found.end()), found.end());
-    return found;
+    return sorted(std::move(found));
   }
 
   void judge_stall() {
@@ -178,15 +192,15 @@ class Judge {
   }
 
   void judge_root() {
+    const Ranks& members = group_of(fault_.group).ranks;
     const bool is_logged =
-        hang_.evidence.has_calls &&
-        std::all_of(group_of(fault_.group).ranks.begin(), group_of(fault_.group).ranks.end(),
-                    [this](int r) { return hang_.evidence.has_log[static_cast<std::size_t>(r)]; });
-    const auto members = group_of(fault_.group).ranks.size();
-    if (is_logged && members > 2) return;
+        hang_.evidence.has_calls && std::all_of(members.begin(), members.end(), [this](int rank) {
+          return hang_.evidence.has_log[static_cast<std::size_t>(rank)];
+        });
+    if (is_logged && members.size() > 2) return;
     if (is_logged) {
-      for (const int rank : group_of(fault_.group).ranks) allow({rank});
-      allow(group_of(fault_.group).ranks);
+      for (const int rank : members) allow({rank});
+      allow(members);
       doubt("two members disagree; neither is a majority");
       return;
     }
@@ -228,9 +242,7 @@ class Judge {
         }
       }
     }
-    std::sort(found.begin(), found.end());
-    found.erase(std::unique(found.begin(), found.end()), found.end());
-    return found;
+    return sorted(std::move(found));
   }
 
   void judge_cycle() {
@@ -290,6 +302,7 @@ class Judge {
     }
   }
 
+  /// Adds the classes by which the difference between the culprit's call and those of the others may be named.
   void name_difference(const Surface& surface, int culprit) {
     if (fault_.halt != Halt::None) return;
     const bool is_call =
@@ -305,19 +318,7 @@ class Judge {
     const Step& mine = *surface.calls[static_cast<std::size_t>(own - surface.here.begin())];
     for (const Step* other : surface.calls) {
       if (agree(*other, mine)) continue;
-      if (other->op != mine.op) {
-        also({"op_mismatch"});
-        // Gloo's recorder names both all_reduce.
-        const bool is_hidden =
-            hang_.recorder.is_gloo && is_reduced(other->op) && is_reduced(mine.op);
-        if (is_hidden) also({"shape_mismatch"});
-      } else if (other->count != mine.count) {
-        also({"shape_mismatch"});
-      } else if (other->type != mine.type) {
-        also({"dtype_mismatch"});
-      } else {
-        also({"root_mismatch"});
-      }
+      name_mismatch(*other, mine);
       if (is_call && fault_.kind != FaultClass::OpMismatch) also({"order_mismatch"});
     }
     // In a group in which the culprit made an extra call, all other members look absent.
@@ -325,6 +326,21 @@ class Judge {
       also({"missing_rank", "deadlock_cycle", "order_mismatch"});
     // The culprit waits in another group than the ranks that wait for it.
     if (is_call && find_cycle(hang_, culprit).size() > 1) also({"deadlock_cycle"});
+  }
+
+  /// Adds the class of the first property in which the calls differ.
+  void name_mismatch(const Step& a, const Step& b) {
+    if (a.op != b.op) {
+      also({"op_mismatch"});
+      // Gloo's recorder names both all_reduce.
+      if (hang_.recorder.is_gloo && is_reduced(a.op) && is_reduced(b.op)) also({"shape_mismatch"});
+    } else if (a.count != b.count) {
+      also({"shape_mismatch"});
+    } else if (a.type != b.type) {
+      also({"dtype_mismatch"});
+    } else {
+      also({"root_mismatch"});
+    }
   }
 
   /// Returns whether the rank waits in a send or receive.
@@ -337,6 +353,8 @@ class Judge {
 
   static bool is_reduced(Op op) { return op == Op::AllReduce || op == Op::ReduceScatter; }
 
+  /// Allows other culprits if the files show no majority against the culprit: fewer than two other members of its call, or
+  /// a call of two.
   void weigh_sides(const Surface& surface, int culprit) {
     if (fault_.halt != Halt::None) return;
     if (!is_culprit_seen() && !is_logged_in(culprit, surface.group)) return;
@@ -369,9 +387,10 @@ class Judge {
     allow(both);
   }
 
+  /// Allows what the remaining files cannot exclude: the culprit's files are lost, or those of all ranks that wait for
+  /// it.
   void look_at_lost_files() {
-    const bool is_named_by_agent = hang_.evidence.has_agent;
-    if (is_named_by_agent) return;
+    if (hang_.evidence.has_agent) return;  // torchrun's lines name the culprit
     const Ranks lost = suspects();
     for (const int rank : fault_.culprits) {
       // COLL lines show how far the rank came, but not whether it is alive.
@@ -497,9 +516,7 @@ std::vector<int> find_cycle(const HangCase& hang, int rank) {
       }
     }
   }
-  std::sort(cycle.begin(), cycle.end());
-  cycle.erase(std::unique(cycle.begin(), cycle.end()), cycle.end());
-  return cycle;
+  return sorted(std::move(cycle));
 }
 
 Truth find_truth(const HangCase& hang) { return Judge(hang).judge(); }

@@ -3,62 +3,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
+#include <utility>
 
 #include "base/mixed.h"
 #include "base/wording.h"
+#include "sim/fabric/clos_plan.h"
 
 namespace ringside {
 namespace {
 
-constexpr int kMostPorts = 1024;              // of a switch, in one direction
-constexpr std::int64_t kMostLinks = 1 << 28;  // ids are int
-constexpr double kRounding = 1e-9;            // of quotients that are whole numbers
-enum class Top : std::uint8_t { None, Cores, Pairs };
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
 enum Direction : int { Up = 0, Down = 1 };
-
-/// The counts of the fabric, from which all numbers of switches and links are computed.
-struct Plan {
-  Top top = Top::None;
-  bool has_spines = false;
-  int hosts = 0, nics = 0;  ///< nics: of the host with the most NICs
-  int hosts_per_leaf = 1;
-  int groups = 1;  ///< groups of hosts that share leaves
-  int rails = 1;   ///< leaves of a group in one plane
-  int planes = 1;
-  int groups_per_pod = 1;
-  int pods = 1;
-  int ups = 0;     ///< links from a leaf upwards
-  int spines = 0;  ///< spines of a pod in a plane
-  int tops = 0;    ///< links from a spine upwards; with pairs: cables from one group to another
-  int nics_of_leaf = 0;
-  BytesPerSecond nic, up, core;
-
-  [[nodiscard]] int leaves() const { return planes * groups * rails; }
-  [[nodiscard]] int leaves_of_pod() const { return groups_per_pod * rails; }
-  /// Returns the number of links from a leaf to one of its spines.
-  [[nodiscard]] int ups_to(int spine) const { return (ups - spine + spines - 1) / spines; }
-  [[nodiscard]] std::int64_t ordered_pairs() const {
-    return static_cast<std::int64_t>(planes) * pods * (pods - 1);
-  }
-  [[nodiscard]] std::int64_t top_links() const {
-    if (top == Top::Pairs) return ordered_pairs() * tops;
-    return 2LL * planes * pods * spines * tops;
-  }
-  [[nodiscard]] std::int64_t all_links() const {
-    return 2LL * hosts * nics + 2LL * leaves() * ups + top_links();
-  }
-  [[nodiscard]] std::int64_t trunks() const {
-    return 2LL * leaves() + (top == Top::Pairs ? ordered_pairs() : 2LL * planes * pods);
-  }
-};
 
 class Clos : public Fabric {
  public:
   Clos(FabricSettings settings, std::vector<FabricHosts> hosts)
       : Fabric(std::move(settings), std::move(hosts)) {}
 
-  Status lay_out();
+  /// Makes the plan, before any other use.  errors  as plan_clos()
+  Status lay_out() {
+    RINGSIDE_TRY(plan_, plan_clos(settings(), nhosts(), most_nics(), fastest_nic()));
+    return {};
+  }
 
   [[nodiscard]] std::vector<int> tier_starts() const override;
   [[nodiscard]] FabricShape shape() const override;
@@ -74,13 +42,6 @@ class Clos : public Fabric {
     int plane = 0, group = 0, rail = 0;
     bool operator==(const Leaf&) const = default;
   };
-
-  [[nodiscard]] Error bad(const std::string& what, const std::string& help) const {
-    return {ErrorCode::Corrupt, fmt::format("{}: {}", settings().where, what), help};
-  }
-  Status count_leaves();
-  Status count_spines();
-  Status count_tops();
 
   [[nodiscard]] Leaf leaf_of(FabricPort port) const {
     const int group = port.host / plan_.hosts_per_leaf;
@@ -104,15 +65,15 @@ class Clos : public Fabric {
   [[nodiscard]] int first_up() const { return 2 * plan_.hosts * plan_.nics; }
   [[nodiscard]] int first_top() const { return first_up() + 2 * plan_.leaves() * plan_.ups; }
   [[nodiscard]] int first_trunk() const { return static_cast<int>(plan_.all_links()); }
-  [[nodiscard]] int cable(FabricPort port, Direction way) const {
-    return 2 * (port.host * plan_.nics + port.nic) + way;
+  [[nodiscard]] int cable(FabricPort port, Direction direction) const {
+    return 2 * (port.host * plan_.nics + port.nic) + direction;
   }
-  [[nodiscard]] int up_link(const Leaf& leaf, int up, Direction way) const {
-    return first_up() + 2 * (number(leaf) * plan_.ups + up) + way;
+  [[nodiscard]] int up_link(const Leaf& leaf, int up, Direction direction) const {
+    return first_up() + 2 * (number(leaf) * plan_.ups + up) + direction;
   }
-  [[nodiscard]] int core_link(int plane, int pod, int spine, int top, Direction way) const {
+  [[nodiscard]] int core_link(int plane, int pod, int spine, int top, Direction direction) const {
     const int spine_number = (plane * plan_.pods + pod) * plan_.spines + spine;
-    return first_top() + 2 * (spine_number * plan_.tops + top) + way;
+    return first_top() + 2 * (spine_number * plan_.tops + top) + direction;
   }
   /// Returns the number of the pair of two different groups of a plane.
   [[nodiscard]] int pair(int plane, int from, int to) const {
@@ -121,11 +82,11 @@ class Clos : public Fabric {
   [[nodiscard]] int pair_link(int plane, int from, int to, int top) const {
     return first_top() + pair(plane, from, to) * plan_.tops + top;
   }
-  [[nodiscard]] int leaf_trunk(const Leaf& leaf, Direction way) const {
-    return first_trunk() + 2 * number(leaf) + way;
+  [[nodiscard]] int leaf_trunk(const Leaf& leaf, Direction direction) const {
+    return first_trunk() + 2 * number(leaf) + direction;
   }
-  [[nodiscard]] int pod_trunk(int plane, int pod, Direction way) const {
-    return first_trunk() + 2 * plan_.leaves() + 2 * (plane * plan_.pods + pod) + way;
+  [[nodiscard]] int pod_trunk(int plane, int pod, Direction direction) const {
+    return first_trunk() + 2 * plan_.leaves() + 2 * (plane * plan_.pods + pod) + direction;
   }
   [[nodiscard]] int pair_trunk(int plane, int from, int to) const {
     return first_trunk() + 2 * plan_.leaves() + pair(plane, from, to);
@@ -141,112 +102,43 @@ class Clos : public Fabric {
     return spine + static_cast<int>(choice % plan_.ups_to(spine)) * plan_.spines;
   }
 
+  // The parts of shape(). Each adds a tier of cables and a level of switches; those that have cables between the two
+  // halves of the fabric return the rate of these cables.
+  void add_leaves(FabricShape& shape) const;
+  [[nodiscard]] double add_spines(FabricShape& shape) const;
+  [[nodiscard]] double add_cores(FabricShape& shape) const;
+  [[nodiscard]] double add_pairs(FabricShape& shape) const;
+  /// Returns the rate of all links from a leaf upwards, bytes/s.
+  [[nodiscard]] double above_leaf() const { return plan_.ups * plan_.up.value; }
+
   /// Returns the number of paths between two leaves, or one of them.
-  [[nodiscard]] std::int64_t count_ways(const Leaf& from, const Leaf& to) const;
-  [[nodiscard]] std::vector<int> links_of_way(const Leaf& from, const Leaf& to,
-                                              std::int64_t choice) const;
+  [[nodiscard]] std::int64_t count_paths(const Leaf& from, const Leaf& to) const;
+  [[nodiscard]] std::vector<int> links_of_path(const Leaf& from, const Leaf& to,
+                                               std::int64_t choice) const;
   [[nodiscard]] std::vector<int> static_links(const Leaf& from, const Leaf& to,
                                               std::uint64_t flow) const;
+  // Paths around links that are down; empty: there is none.
+  using LinksBySpine = std::vector<std::vector<int>>;  ///< [spine]: links of a leaf that are up
   [[nodiscard]] std::vector<int> links_left(const Leaf& from, const Leaf& to,
                                             std::uint64_t flow) const;
+  [[nodiscard]] static std::vector<int> left_within_pod(const LinksBySpine& ups,
+                                                        const LinksBySpine& downs,
+                                                        std::uint64_t flow);
+  [[nodiscard]] std::vector<int> left_between_groups(int plane, int here, int there,
+                                                     const LinksBySpine& ups,
+                                                     const LinksBySpine& downs,
+                                                     std::uint64_t flow) const;
+  [[nodiscard]] std::vector<int> left_over_cores(int plane, int here, int there,
+                                                 const LinksBySpine& ups, const LinksBySpine& downs,
+                                                 std::uint64_t flow) const;
   [[nodiscard]] std::vector<int> trunks_of(const Leaf& from, const Leaf& to) const;
 
-  Plan plan_;
+  ClosPlan plan_;
 };
 
 /// "1 NIC", "16 links"
 std::string counted(int count, const std::string& one) {
   return plural(static_cast<std::size_t>(count), one, one + "s");
-}
-
-// ---- counts ------------------------------------------------------------------------------------
-
-int quotient_up(double value) { return static_cast<int>(std::ceil(value - kRounding)); }
-
-Status Clos::lay_out() {
-  const FabricSettings& asked = settings();
-  plan_.hosts = nhosts();
-  plan_.nics = most_nics();
-  plan_.nic = fastest_nic();
-  plan_.up = asked.rate.value_or(plan_.nic);
-  plan_.core = asked.core_rate.value_or(plan_.up);
-  RINGSIDE_TRY(count_leaves());
-  if (asked.kind != FabricKind::Switch) {
-    plan_.has_spines = true;
-    RINGSIDE_TRY(count_spines());
-  }
-  if (asked.kind == FabricKind::FatTree) plan_.top = Top::Cores;
-  if (asked.kind == FabricKind::DragonflyPlus) plan_.top = Top::Pairs;
-  if (plan_.top != Top::None) {
-    RINGSIDE_TRY(count_tops());
-  }
-  if (plan_.all_links() + plan_.trunks() > kMostLinks) {
-    return bad(fmt::format("{} links", plan_.all_links()),
-               fmt::format("a fabric here has at most {}", kMostLinks));
-  }
-  return {};
-}
-
-Status Clos::count_leaves() {
-  const FabricSettings& asked = settings();
-  const bool is_one = asked.kind == FabricKind::Switch;
-  plan_.hosts_per_leaf = is_one ? plan_.hosts : std::min(asked.hosts_per_leaf, plan_.hosts);
-  plan_.groups = (plan_.hosts + plan_.hosts_per_leaf - 1) / plan_.hosts_per_leaf;
-  plan_.groups_per_pod = plan_.groups;
-  if (asked.rails == Rails::Only) plan_.planes = plan_.nics;
-  if (asked.rails == Rails::Optimised) plan_.rails = plan_.nics;
-  plan_.nics_of_leaf = plan_.hosts_per_leaf * (asked.rails == Rails::None ? plan_.nics : 1);
-  return {};
-}
-
-Status Clos::count_spines() {
-  const FabricSettings& asked = settings();
-  const double ups =
-      plan_.nics_of_leaf * plan_.nic.value / (asked.oversubscription * plan_.up.value);
-  if (ups > kMostPorts) {
-    return bad(fmt::format("a leaf with {:.4g} links up", ups),
-               fmt::format("at most {}: give a larger oversubscription or rate, or fewer "
-                           "hosts_per_leaf",
-                           kMostPorts));
-  }
-  plan_.ups = std::max(1, quotient_up(ups));
-  plan_.spines = asked.spines > 0 ? asked.spines : plan_.ups;
-  if (plan_.spines > plan_.ups) {
-    return bad(fmt::format("{} spines for leaves with {} links up", plan_.spines, plan_.ups),
-               fmt::format("give spines: {} or fewer", plan_.ups));
-  }
-  return {};
-}
-
-Status Clos::count_tops() {
-  const FabricSettings& asked = settings();
-  if (asked.hosts_per_pod % asked.hosts_per_leaf != 0) {
-    return bad(
-        fmt::format("{} hosts of a pod on leaves of {}", asked.hosts_per_pod, asked.hosts_per_leaf),
-        "give a multiple of hosts_per_leaf");
-  }
-  plan_.groups_per_pod = std::min(asked.hosts_per_pod / asked.hosts_per_leaf, plan_.groups);
-  plan_.pods = (plan_.groups + plan_.groups_per_pod - 1) / plan_.groups_per_pod;
-  const double downs = static_cast<double>(plan_.leaves_of_pod()) * plan_.ups / plan_.spines;
-  const double tops = downs * plan_.up.value / (asked.spine_oversubscription * plan_.core.value);
-  if (tops > kMostPorts || asked.global_links > kMostPorts) {
-    return bad(
-        fmt::format("a spine with {:.4g} links up", std::max<double>(tops, asked.global_links)),
-        fmt::format("at most {}: give a larger oversubscription, or smaller pods", kMostPorts));
-  }
-  plan_.tops = asked.global_links > 0 ? asked.global_links : std::max(1, quotient_up(tops));
-  if (plan_.top == Top::Cores || plan_.pods == 1) {
-    if (plan_.top == Top::Pairs) plan_.tops = 0;
-    return {};
-  }
-  const int of_group = plan_.spines * plan_.tops;
-  plan_.tops = of_group / (plan_.pods - 1);
-  if (plan_.tops == 0) {
-    return bad(fmt::format("{} groups, each with {} cables to the {} others", plan_.pods, of_group,
-                           plan_.pods - 1),
-               "give more global_links, or larger groups");
-  }
-  return {};
 }
 
 // ---- what is there -----------------------------------------------------------------------------
@@ -258,8 +150,8 @@ FabricEnd Clos::end_of_leaf(const Leaf& leaf) const {
 }
 
 FabricEnd Clos::end_of_spine(int plane, int pod, int spine) const {
-  const bool is_below_pods = plan_.top != Top::None;
-  const std::string_view word = plan_.top == Top::Pairs ? "group" : "pod";
+  const bool is_below_pods = plan_.top != ClosTop::None;
+  const std::string_view word = plan_.top == ClosTop::Pairs ? "group" : "pod";
   if (plan_.planes == 1) {
     return is_below_pods ? FabricEnd{{word, pod}, {"spine", spine}} : FabricEnd{{"spine", spine}};
   }
@@ -275,7 +167,7 @@ FabricEnd Clos::end_of_core(int plane, int core) const {
 std::vector<int> Clos::tier_starts() const {
   std::vector<int> starts{0, first_up()};
   if (plan_.has_spines) starts.push_back(first_top());
-  if (plan_.top != Top::None) starts.push_back(first_trunk());
+  if (plan_.top != ClosTop::None) starts.push_back(first_trunk());
   return starts;
 }
 
@@ -305,7 +197,7 @@ Fabric::Wire Clos::wire(int id) const {
   }
   one.rate = plan_.core;
   one.tier = 2;
-  if (plan_.top == Top::Cores) {
+  if (plan_.top == ClosTop::Cores) {
     const int place = (id - first_top()) / 2;
     const int top = place % plan_.tops;
     const int spine = place / plan_.tops % plan_.spines;
@@ -331,16 +223,16 @@ Fabric::Trunk Clos::trunk(int id) const {
   const int place = id - first_trunk();
   if (place < 2 * plan_.leaves()) {
     const Leaf below = leaf(place / 2);
-    const auto way = static_cast<Direction>(place % 2);
+    const auto direction = static_cast<Direction>(place % 2);
     const std::string name = end_of_leaf(below).text();
-    one.name = way == Up ? name + " -> spines" : "spines -> " + name;
+    one.name = direction == Up ? name + " -> spines" : "spines -> " + name;
     one.tier = 1;
-    for (int up = 0; up < plan_.ups; ++up) one.links.push_back(up_link(below, up, way));
+    for (int up = 0; up < plan_.ups; ++up) one.links.push_back(up_link(below, up, direction));
     return one;
   }
   one.tier = 2;
   const int rest = place - 2 * plan_.leaves();
-  if (plan_.top == Top::Pairs) {
+  if (plan_.top == ClosTop::Pairs) {
     const int first = first_top() + rest * plan_.tops;
     const Wire any = wire(first);
     const auto group_of = [&](const FabricEnd& end) {
@@ -354,86 +246,83 @@ Fabric::Trunk Clos::trunk(int id) const {
   }
   const int plane = rest / 2 / plan_.pods;
   const int pod = rest / 2 % plan_.pods;
-  const auto way = static_cast<Direction>(rest % 2);
+  const auto direction = static_cast<Direction>(rest % 2);
   const std::string name =
       plan_.planes > 1 ? fmt::format("rail {} pod {}", plane, pod) : fmt::format("pod {}", pod);
-  one.name = way == Up ? name + " -> cores" : "cores -> " + name;
+  one.name = direction == Up ? name + " -> cores" : "cores -> " + name;
   for (int spine = 0; spine < plan_.spines; ++spine) {
     for (int top = 0; top < plan_.tops; ++top) {
-      one.links.push_back(core_link(plane, pod, spine, top, way));
+      one.links.push_back(core_link(plane, pod, spine, top, direction));
     }
   }
   return one;
 }
 
 FabricShape Clos::shape() const {
-  const double below_leaf = plan_.nics_of_leaf * plan_.nic.value;
-  const double above_leaf = plan_.ups * plan_.up.value;
   FabricShape shape;
   shape.hosts = plan_.hosts;
+  add_leaves(shape);
   double half = all_nics().value / 2;
-
-  FabricTier cables{.name = "NIC", .rate = plan_.nic};
-  for (int host = 0; host < plan_.hosts; ++host) cables.cables += nics_of(host);
-  const std::string leaf_word = plan_.has_spines ? "leaf" : "switch";
-  cables.name = "NIC - " + leaf_word;
-  shape.tiers.push_back(std::move(cables));
-  shape.levels.push_back({leaf_word, plan_.leaves(), counted(plan_.nics_of_leaf, "NIC")});
-  if (plan_.has_spines) {
-    shape.tiers.push_back({"leaf - spine", static_cast<std::int64_t>(plan_.leaves()) * plan_.ups,
-                           plan_.up, below_leaf / above_leaf});
-    shape.levels[0].holds += fmt::format(" down, {} up", counted(plan_.ups, "link"));
-    const int most = plan_.leaves_of_pod() * plan_.ups_to(0);
-    shape.levels.push_back({"spine",
-                            static_cast<std::int64_t>(plan_.planes) * plan_.pods * plan_.spines,
-                            counted(most, "link")});
-    if (plan_.groups > 1) half = std::min(half, plan_.leaves() * above_leaf / 2);
-  }
-  if (plan_.top == Top::None) {
-    shape.bisection = {half};
-    return shape;
-  }
-  const double below_pod = plan_.leaves_of_pod() * above_leaf;
-  if (plan_.top == Top::Cores) {
-    const double above_pod = static_cast<double>(plan_.spines) * plan_.tops * plan_.core.value;
-    shape.levels[1].holds += fmt::format(" down, {} up", plan_.tops);
-    shape.tiers.push_back(
-        {"spine - core",
-         static_cast<std::int64_t>(plan_.planes) * plan_.pods * plan_.spines * plan_.tops,
-         plan_.core, below_pod / above_pod});
-    shape.levels.push_back({"core",
-                            static_cast<std::int64_t>(plan_.planes) * plan_.spines * plan_.tops,
-                            counted(plan_.pods, "link")});
-    if (plan_.pods > 1) half = std::min(half, plan_.planes * plan_.pods * above_pod / 2);
-  } else {
-    const double of_pair = plan_.tops * plan_.core.value;
-    const int others = std::max(plan_.pods - 1, 1);
-    shape.levels[1].holds +=
-        fmt::format(" down, {:g} to other groups",
-                    static_cast<double>(plan_.tops) * (plan_.pods - 1) / plan_.spines);
-    shape.tiers.push_back({"group - group", plan_.ordered_pairs() * plan_.tops / 2, plan_.core,
-                           plan_.pods > 1 ? below_pod / (of_pair * others) : 1});
-    const int first_half = plan_.pods / 2;
-    if (plan_.pods > 1) {
-      half = std::min(half, plan_.planes * first_half * (plan_.pods - first_half) * of_pair);
-    }
-  }
+  if (plan_.has_spines) half = std::min(half, add_spines(shape));
+  if (plan_.top == ClosTop::Cores) half = std::min(half, add_cores(shape));
+  if (plan_.top == ClosTop::Pairs) half = std::min(half, add_pairs(shape));
   shape.bisection = {half};
   return shape;
 }
 
-// ---- ways --------------------------------------------------------------------------------------
+void Clos::add_leaves(FabricShape& shape) const {
+  const std::string word = plan_.has_spines ? "leaf" : "switch";
+  FabricTier cables{.name = "NIC - " + word, .rate = plan_.nic};
+  for (int host = 0; host < plan_.hosts; ++host) cables.cables += nics_of(host);
+  shape.tiers.push_back(std::move(cables));
+  shape.levels.push_back({word, plan_.leaves(), counted(plan_.nics_of_leaf, "NIC")});
+}
 
-std::int64_t Clos::count_ways(const Leaf& from, const Leaf& to) const {
+double Clos::add_spines(FabricShape& shape) const {
+  const double below_leaf = plan_.nics_of_leaf * plan_.nic.value;
+  shape.tiers.push_back({"leaf - spine", static_cast<std::int64_t>(plan_.leaves()) * plan_.ups,
+                         plan_.up, below_leaf / above_leaf()});
+  shape.levels[0].holds += fmt::format(" down, {} up", counted(plan_.ups, "link"));
+  shape.levels.push_back({"spine",
+                          static_cast<std::int64_t>(plan_.planes) * plan_.pods * plan_.spines,
+                          counted(plan_.leaves_of_pod() * plan_.ups_to(0), "link")});
+  return plan_.groups > 1 ? plan_.leaves() * above_leaf() / 2 : kNoLimit;
+}
+
+double Clos::add_cores(FabricShape& shape) const {
+  const double below_pod = plan_.leaves_of_pod() * above_leaf();
+  const double above_pod = static_cast<double>(plan_.spines) * plan_.tops * plan_.core.value;
+  const std::int64_t cores = static_cast<std::int64_t>(plan_.planes) * plan_.spines * plan_.tops;
+  shape.levels[1].holds += fmt::format(" down, {} up", plan_.tops);
+  shape.tiers.push_back({"spine - core", cores * plan_.pods, plan_.core, below_pod / above_pod});
+  shape.levels.push_back({"core", cores, counted(plan_.pods, "link")});
+  return plan_.pods > 1 ? plan_.planes * plan_.pods * above_pod / 2 : kNoLimit;
+}
+
+double Clos::add_pairs(FabricShape& shape) const {
+  const double below_group = plan_.leaves_of_pod() * above_leaf();
+  const double of_pair = plan_.tops * plan_.core.value;
+  const double cables_of_spine = static_cast<double>(plan_.tops) * (plan_.pods - 1) / plan_.spines;
+  shape.levels[1].holds += fmt::format(" down, {:g} to other groups", cables_of_spine);
+  shape.tiers.push_back({"group - group", plan_.ordered_pairs() * plan_.tops / 2, plan_.core,
+                         plan_.pods > 1 ? below_group / (of_pair * (plan_.pods - 1)) : 1});
+  const int first_half = plan_.pods / 2;
+  if (plan_.pods == 1) return kNoLimit;
+  return plan_.planes * first_half * (plan_.pods - first_half) * of_pair;
+}
+
+// ---- paths -------------------------------------------------------------------------------------
+
+std::int64_t Clos::count_paths(const Leaf& from, const Leaf& to) const {
   const std::int64_t last = plan_.ups_to(0);
   if (pod_of(from) == pod_of(to)) return plan_.ups * last;
-  if (plan_.top == Top::Pairs) return plan_.tops * last * last;
+  if (plan_.top == ClosTop::Pairs) return plan_.tops * last * last;
   return static_cast<std::int64_t>(plan_.ups) * plan_.tops * last;
 }
 
-std::vector<int> Clos::links_of_way(const Leaf& from, const Leaf& to, std::int64_t choice) const {
+std::vector<int> Clos::links_of_path(const Leaf& from, const Leaf& to, std::int64_t choice) const {
   const int here = pod_of(from), there = pod_of(to);
-  if (here != there && plan_.top == Top::Pairs) {
+  if (here != there && plan_.top == ClosTop::Pairs) {
     const int top = static_cast<int>(choice % plan_.tops);
     choice /= plan_.tops;
     const int last = plan_.ups_to(0);
@@ -453,67 +342,90 @@ std::vector<int> Clos::links_of_way(const Leaf& from, const Leaf& to, std::int64
 
 /// Returns the path that the flow's hash selects; if one of its links is down, one of the other paths.
 std::vector<int> Clos::static_links(const Leaf& from, const Leaf& to, std::uint64_t flow) const {
-  const auto ways = static_cast<std::uint64_t>(count_ways(from, to));
-  std::vector<int> links = links_of_way(from, to, static_cast<std::int64_t>(flow % ways));
+  const auto paths = static_cast<std::uint64_t>(count_paths(from, to));
+  std::vector<int> links = links_of_path(from, to, static_cast<std::int64_t>(flow % paths));
   if (!is_any_down() || are_up(links)) return links;
   return links_left(from, to, flow);
 }
 
+/// Returns one of the values, by the flow's hash and the number of the choice on its path.
+int pick(const std::vector<int>& some, std::uint64_t flow, std::uint64_t stage) {
+  return some[mixed_with(flow, stage) % some.size()];
+}
+
 /// Selects switch by switch, among links that are up and have a path onwards.
 std::vector<int> Clos::links_left(const Leaf& from, const Leaf& to, std::uint64_t flow) const {
-  const auto of = [flow](const std::vector<int>& some, std::uint64_t stage) {
-    return some[mixed_with(flow, stage) % some.size()];
-  };
   const auto nspines = static_cast<std::size_t>(plan_.spines);
-  std::vector<std::vector<int>> ups(nspines), downs(nspines);  // [spine]
+  LinksBySpine ups(nspines), downs(nspines);
   for (int i = 0; i < plan_.ups; ++i) {
     const auto spine = static_cast<std::size_t>(i % plan_.spines);
     if (is_up(up_link(from, i, Up))) ups[spine].push_back(up_link(from, i, Up));
     if (is_up(up_link(to, i, Down))) downs[spine].push_back(up_link(to, i, Down));
   }
-  const int here = pod_of(from), there = pod_of(to);
-  if (here != there && plan_.top == Top::Pairs) {
-    std::vector<int> left;
-    const auto ups_of = [&](int top) -> const auto& {
-      return ups[static_cast<std::size_t>(spine_towards(here, there, top))];
-    };
-    const auto downs_of = [&](int top) -> const auto& {
-      return downs[static_cast<std::size_t>(spine_towards(there, here, top))];
-    };
-    for (int top = 0; top < plan_.tops; ++top) {
-      if (ups_of(top).empty() || downs_of(top).empty()) continue;
-      if (is_up(pair_link(from.plane, here, there, top))) left.push_back(top);
-    }
-    if (left.empty()) return {};
-    const int top = of(left, 1);
-    return {of(ups_of(top), 2), pair_link(from.plane, here, there, top), of(downs_of(top), 3)};
+  if (pod_of(from) == pod_of(to)) return left_within_pod(ups, downs, flow);
+  if (plan_.top == ClosTop::Pairs) {
+    return left_between_groups(from.plane, pod_of(from), pod_of(to), ups, downs, flow);
   }
-  std::vector<int> left;
-  std::vector<std::vector<int>> tops(nspines);
-  for (int spine = 0; spine < plan_.spines; ++spine) {
-    const auto index = static_cast<std::size_t>(spine);
-    if (ups[index].empty() || downs[index].empty()) continue;
-    for (int top = 0; here != there && top < plan_.tops; ++top) {
-      if (is_up(core_link(from.plane, here, spine, top, Up)) &&
-          is_up(core_link(from.plane, there, spine, top, Down))) {
-        tops[index].push_back(top);
+  return left_over_cores(from.plane, pod_of(from), pod_of(to), ups, downs, flow);
+}
+
+std::vector<int> Clos::left_within_pod(const LinksBySpine& ups, const LinksBySpine& downs,
+                                       std::uint64_t flow) {
+  std::vector<int> spines;
+  for (std::size_t spine = 0; spine < ups.size(); ++spine) {
+    if (!ups[spine].empty() && !downs[spine].empty()) spines.push_back(static_cast<int>(spine));
+  }
+  if (spines.empty()) return {};
+  const auto spine = static_cast<std::size_t>(pick(spines, flow, 1));
+  return {pick(ups[spine], flow, 2), pick(downs[spine], flow, 3)};
+}
+
+std::vector<int> Clos::left_between_groups(int plane, int here, int there, const LinksBySpine& ups,
+                                           const LinksBySpine& downs, std::uint64_t flow) const {
+  const auto ups_of = [&](int top) -> const auto& {
+    return ups[static_cast<std::size_t>(spine_towards(here, there, top))];
+  };
+  const auto downs_of = [&](int top) -> const auto& {
+    return downs[static_cast<std::size_t>(spine_towards(there, here, top))];
+  };
+  std::vector<int> tops;
+  for (int top = 0; top < plan_.tops; ++top) {
+    if (ups_of(top).empty() || downs_of(top).empty()) continue;
+    if (is_up(pair_link(plane, here, there, top))) tops.push_back(top);
+  }
+  if (tops.empty()) return {};
+  const int top = pick(tops, flow, 1);
+  return {pick(ups_of(top), flow, 2), pair_link(plane, here, there, top),
+          pick(downs_of(top), flow, 3)};
+}
+
+std::vector<int> Clos::left_over_cores(int plane, int here, int there, const LinksBySpine& ups,
+                                       const LinksBySpine& downs, std::uint64_t flow) const {
+  std::vector<int> spines;
+  std::vector<std::vector<int>> tops(ups.size());  // [spine]: those whose core joins both pods
+  for (std::size_t i = 0; i < ups.size(); ++i) {
+    if (ups[i].empty() || downs[i].empty()) continue;
+    const int spine = static_cast<int>(i);
+    for (int top = 0; top < plan_.tops; ++top) {
+      if (is_up(core_link(plane, here, spine, top, Up)) &&
+          is_up(core_link(plane, there, spine, top, Down))) {
+        tops[i].push_back(top);
       }
     }
-    if (here == there || !tops[index].empty()) left.push_back(spine);
+    if (!tops[i].empty()) spines.push_back(spine);
   }
-  if (left.empty()) return {};
-  const int spine = of(left, 1);
-  const auto index = static_cast<std::size_t>(spine);
-  if (here == there) return {of(ups[index], 2), of(downs[index], 3)};
-  const int top = of(tops[index], 4);
-  return {of(ups[index], 2), core_link(from.plane, here, spine, top, Up),
-          core_link(from.plane, there, spine, top, Down), of(downs[index], 3)};
+  if (spines.empty()) return {};
+  const int spine = pick(spines, flow, 1);
+  const auto i = static_cast<std::size_t>(spine);
+  const int top = pick(tops[i], flow, 4);
+  return {pick(ups[i], flow, 2), core_link(plane, here, spine, top, Up),
+          core_link(plane, there, spine, top, Down), pick(downs[i], flow, 3)};
 }
 
 std::vector<int> Clos::trunks_of(const Leaf& from, const Leaf& to) const {
   const int here = pod_of(from), there = pod_of(to);
   std::vector<int> links{leaf_trunk(from, Up)};
-  if (here != there && plan_.top == Top::Pairs) {
+  if (here != there && plan_.top == ClosTop::Pairs) {
     links.push_back(pair_trunk(from.plane, here, there));
   } else if (here != there) {
     links.push_back(pod_trunk(from.plane, here, Up));
@@ -539,7 +451,7 @@ FabricWay Clos::find_way(FabricPort from, FabricPort to, std::uint64_t flow) con
   way.links.insert(way.links.end(), between.begin(), between.end());
   way.links.push_back(in);
   const bool is_far = pod_of(a) != pod_of(b);
-  const bool has_cores = plan_.top == Top::Cores;
+  const bool has_cores = plan_.top == ClosTop::Cores;
   way.switches = !is_far ? 3 : has_cores ? 5 : 4;
   if (is_far) way.latency = (has_cores ? 2 : 1) * settings().core_latency;
   return way;

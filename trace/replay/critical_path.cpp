@@ -7,7 +7,7 @@
 namespace ringside {
 namespace {
 
-/// A step, and its position among those of its rank's channel.
+/// A step, and its position among the steps of its rank on its channel.
 struct Place {
   EventId id = kNoEvent;
   TraceEvent event;
@@ -15,6 +15,7 @@ struct Place {
   std::size_t at = 0;
 };
 
+/// Follows the path backwards from the last step of the call: from each step to the step that it waited for.
 class Walk {
  public:
   Walk(const Replay& replay, std::uint32_t communicator, std::uint32_t sequence,
@@ -24,7 +25,7 @@ class Walk {
   std::vector<PathLeg> run() {
     std::vector<PathLeg> legs;
     EventId step = last_step();
-    // A damaged trace may join what was never joined: no path is longer than all steps.
+    // No path is longer than all steps: the steps of a damaged trace may form a cycle.
     while (step != kNoEvent && legs.size() < steps_) {
       const Waited before = waited_for(place(step));
       legs.push_back({step, before.cause, before.peer, {before.end, replay_.event(step).end_ns}});
@@ -35,19 +36,21 @@ class Walk {
   }
 
  private:
-  /// Something that a step needed.
+  /// An input of a step.
   struct Waited {
-    EventId step = kNoEvent;
+    EventId step = kNoEvent;  ///< the step that provides it; kNoEvent: there is none
     PathCause cause = PathCause::Begin;
     std::int32_t peer = -1;
-    std::int64_t end = 0;    ///< of that step
-    std::int64_t there = 0;  ///< when it was there
+    std::int64_t end = 0;        ///< of that step
+    std::int64_t available = 0;  ///< time from which the input was available
   };
 
+  /// Returns whether the event is a step of the call.
   [[nodiscard]] bool belongs(const TraceEvent& event) const {
     return event.kind == EventKind::Primitive && event.sequence == sequence_;
   }
 
+  /// Finds the step that ended last, and counts the steps.
   EventId last_step() {
     const auto [first, last] = replay_.lanes_of(communicator_);
     EventId found = kNoEvent;
@@ -77,13 +80,14 @@ class Walk {
     return found;
   }
 
+  /// Returns the input that became available last.
   [[nodiscard]] Waited waited_for(const Place& step) const {
     std::vector<Waited> all;
     const auto take = [&](const Waited& one) {
       if (one.step != kNoEvent && one.end <= step.event.end_ns) all.push_back(one);
     };
-    // Of what was there at the same time the first counts: a way that is never idle is followed along itself.
-    take(busy_way(step));
+    // Of inputs that were available at the same time, the first counts. So the path follows a link that is never idle.
+    take(busy_link(step));
     std::vector<EventId> senders;
     replay_.senders_of(step.id, senders);
     for (const EventId id : senders) {
@@ -94,23 +98,24 @@ class Walk {
     }
     take(room(step));
     take(own(step));
-    if (all.empty()) return {.end = step.event.begin_ns, .there = step.event.begin_ns};
+    if (all.empty()) return {.end = step.event.begin_ns, .available = step.event.begin_ns};
     if (const Waited* const last = last_of(all, step.event.end_ns)) return *last;
-    return *std::ranges::max_element(all, {}, &Waited::there);
+    return *std::ranges::max_element(all, {}, &Waited::available);
   }
 
-  /// In a simulation steps take no time of their own: one ends when the last thing that it needs is there. Where no
-  /// such end is known, chunks were longer on their way than they had been alone.
+  /// Returns the input at whose time the step ended: simulated steps take no time of their own. If there is none, a chunk
+  /// took longer than it would have taken alone, so the last message counts.
+  /// returns  null: the trace is not simulated, or no message was needed
   [[nodiscard]] const Waited* last_of(const std::vector<Waited>& all, std::int64_t end) const {
     constexpr std::int64_t kRounded = 2;  // ns: two times, each off by half of one, and their sum
     if (!knowledge_.chunk) return nullptr;
     for (const Waited& one : all) {
-      if (std::abs(one.there - end) <= kRounded) return &one;
+      if (std::abs(one.available - end) <= kRounded) return &one;
     }
     const Waited* message = nullptr;
     for (const Waited& one : all) {
       if (one.cause != PathCause::Message) continue;
-      if (message == nullptr || one.there > message->there) message = &one;
+      if (message == nullptr || one.available > message->available) message = &one;
     }
     return message;
   }
@@ -119,10 +124,9 @@ class Walk {
     return knowledge_.chunk ? knowledge_.chunk(sent, to) : ChunkTimes{};
   }
 
-  /// Returns the last one that ended before this one began. Several strands may share the lane.
+  /// Returns the last step of the rank and channel that ended before this one began. Several strands may share the lane.
   [[nodiscard]] Waited own(const Place& step) const {
-    constexpr std::size_t kMostNeighbours =
-        64;  // steps of other strands, between this one and the one before
+    constexpr std::size_t kMostNeighbours = 64;  // steps of other strands in between
     Waited found;
     const std::size_t least = step.at > kMostNeighbours ? step.at - kMostNeighbours : 0;
     for (std::size_t i = step.at; i-- > least;) {
@@ -147,23 +151,24 @@ class Walk {
     return kNoEvent;
   }
 
-  /// Until when the way had to carry the chunk before: alone as long as its bytes take; shared with others until its
-  /// receiver had it, if that was no later than this step.
-  [[nodiscard]] Waited busy_way(const Place& step) const {
+  /// Returns when the link to the receiver had carried the previous chunk: for the time of its bytes if it was alone, and
+  /// until its receiver had it if other chunks shared the link, unless that was later than this step.
+  [[nodiscard]] Waited busy_link(const Place& step) const {
     if (!knowledge_.chunk) return {};
     const EventId id = earlier_send(step, 1);
     if (id == kNoEvent) return {};
     const TraceEvent before = replay_.event(id);
     const std::int32_t to = step.event.send_peer;
     const ChunkTimes times = times_of(before, to);
-    std::int64_t there = before.end_ns + times.crossing.count();
+    std::int64_t available = before.end_ns + times.crossing.count();
     if (const EventId taken = receiver_of(id, to); taken != kNoEvent) {
       const std::int64_t crossed = replay_.event(taken).end_ns - times.latency.count();
-      if (crossed <= step.event.end_ns) there = std::max(there, crossed);
+      if (crossed <= step.event.end_ns) available = std::max(available, crossed);
     }
-    return {id, PathCause::Link, to, before.end_ns, there};
+    return {id, PathCause::Link, to, before.end_ns, available};
   }
 
+  /// Returns the step of the rank that received the chunk.
   [[nodiscard]] EventId receiver_of(EventId sent, std::int32_t rank) const {
     std::vector<EventId> receivers;
     replay_.receivers_of(sent, receivers);
@@ -172,6 +177,7 @@ class Walk {
     return found == receivers.end() ? kNoEvent : *found;
   }
 
+  /// Returns the step that released the slot which this step reuses.
   [[nodiscard]] Waited room(const Place& step) const {
     if (knowledge_.room <= 0) return {};
     const EventId sent = earlier_send(step, knowledge_.room);

@@ -2,21 +2,19 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
 #include <utility>
+
+#include "trace/saturating_sum.h"
 
 namespace ringside {
 namespace {
 
-/// Times lie within 2^62, so a difference fits; a sum of many hostile ones may not.
-std::int64_t saturating_sum(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
-/// Of the lowest level, over so many events; of another, over so many nodes.
+/// Returns the number of nodes of the lowest level.
 std::size_t leaves_above(std::size_t events) {
   return (events + IntervalIndex::kLeaf - 1) / IntervalIndex::kLeaf;
 }
+/// Returns the number of nodes of the level above a level; 0: that level is the root.
 std::size_t nodes_above(std::size_t nodes) {
   return nodes <= 1 ? 0 : (nodes + IntervalIndex::kFanOut - 1) / IntervalIndex::kFanOut;
 }
@@ -32,7 +30,7 @@ Fold fold_of_event(EventId id, const EventTable& table) {
           .longest_time = length};
 }
 
-/// Events come by their beginning, so the longest of equals stays the first.
+/// Adds events to those of a fold. Callers add in order of begin, so the first of several longest events stays.
 void add(Fold& to, const Fold& more) {
   if (to.count == 0) {
     to = more;
@@ -42,7 +40,7 @@ void add(Fold& to, const Fold& more) {
   to.time.end_ns = std::max(to.time.end_ns, more.time.end_ns);
   to.count += more.count;
   to.primitives |= more.primitives;
-  to.busy = Nanoseconds{saturating_sum(to.busy.count(), more.busy.count())};
+  to.busy = saturating_sum(to.busy, more.busy);
   if (more.longest_time > to.longest_time) {
     to.longest = more.longest;
     to.longest_time = more.longest_time;
@@ -93,9 +91,7 @@ void IntervalIndex::fill(std::size_t number, const EventTable& table) {
   struct Begin {
     std::int64_t ns;
     EventId id;
-    bool operator<(const Begin& other) const {
-      return std::pair(ns, id) < std::pair(other.ns, other.id);
-    }
+    auto operator<=>(const Begin&) const = default;
   };
   const Lane& lane = lanes_[number];
   const auto own = std::span(events_).subspan(lane.first, lane.count);
@@ -127,7 +123,7 @@ std::span<const EventId> IntervalIndex::events(std::size_t lane) const {
   return std::span(events_).subspan(lanes_[lane].first, lanes_[lane].count);
 }
 
-/// Goes down a lane's pyramid, from left to right, to what is seen in a range.
+/// Visits the nodes and events of a lane that may overlap a range, by begin.
 class IntervalIndex::Walk {
  public:
   Walk(const IntervalIndex& index, std::size_t lane, TimeRange range)
@@ -143,8 +139,9 @@ class IntervalIndex::Walk {
     return depth_ == 0 ? nullptr : &index_.nodes_[levels_[depth_ - 1].first];
   }
 
-  /// take(node, count) says whether it has taken the node as a whole; if not, it is gone through, down to
-  /// take(id) for events that may or may not be seen.
+  /// take_node(node, count)  returns true if it needs no look below the node, which has `count` events
+  /// take_event(id)          is called for the other events, which need not overlap the range; it returns false for the
+  ///                         first event that begins after the range
   template <typename TakeNode, typename TakeEvent>
   void run(TakeNode&& take_node, TakeEvent&& take_event) {
     if (depth_ > 0) descend(depth_ - 1, 0, take_node, take_event);
@@ -152,11 +149,11 @@ class IntervalIndex::Walk {
 
  private:
   struct Level {
-    std::size_t first;
+    std::size_t first;  ///< node
     std::size_t count;
   };
 
-  /// returns  false: what follows begins behind the range
+  /// returns  false: everything that follows begins after the range
   template <typename TakeNode, typename TakeEvent>
   bool descend(std::size_t level, std::size_t number, TakeNode& take_node, TakeEvent& take_event) {
     const Node& node = index_.nodes_[levels_[level].first + number];
@@ -189,7 +186,7 @@ class IntervalIndex::Walk {
   const IntervalIndex& index_;
   const Lane lane_;
   const TimeRange range_;
-  std::array<Level, 16> levels_{};
+  std::array<Level, 16> levels_{};  ///< the lowest first
   std::size_t depth_ = 0;
 };
 static_assert(IntervalIndex::kLeaf >= 4 && IntervalIndex::kFanOut >= 4,
@@ -218,13 +215,13 @@ void IntervalIndex::fold(std::size_t lane, TimeRange range, Nanoseconds resoluti
   const auto is_short = [&](const TimeRange& time) {
     return time.end_ns - time.begin_ns < resolution.count();
   };
-  const auto hand_over = [&] {
+  const auto emit = [&] {
     if (sum.count > 0) into.push_back(std::exchange(sum, {}));
   };
   const auto take = [&](const Fold& more) {
     if (sum.count > 0 &&
         !is_short({sum.time.begin_ns, std::max(sum.time.end_ns, more.time.end_ns)})) {
-      hand_over();
+      emit();
     }
     add(sum, more);
   };
@@ -243,7 +240,7 @@ void IntervalIndex::fold(std::size_t lane, TimeRange range, Nanoseconds resoluti
             if (range.overlaps(event.time.begin_ns, event.time.end_ns)) take(event);
             return true;
           });
-  hand_over();
+  emit();
 }
 
 }  // namespace ringside

@@ -76,7 +76,7 @@ class Replay {
   [[nodiscard]] TimeRange span(LaneId lane) const;
   [[nodiscard]] TraceEvent event(EventId id) const { return table_.event(id); }
 
-  /// As the functions of IntervalIndex: append events or folds by begin.
+  /// Append the lane's events in a range, or their folds, as IntervalIndex::overlapping() and fold().
   void overlapping(LaneId lane, TimeRange range, std::vector<EventId>& into) const;
   void fold(LaneId lane, TimeRange range, Nanoseconds resolution, std::vector<Fold>& into) const;
 
