@@ -181,6 +181,8 @@ void Communicator::abort(const Error& why) {
   if (const Result<CommunicatorInUse> use = communicator_of(impl_->comm)) (*use)->abort(why);
 }
 
+Status Communicator::status() const { return impl_->status(); }
+
 Status Communicator::finish() {
   RINGSIDE_TRY(const CommunicatorInUse use, communicator_of(impl_->comm));
   impl_->queue.synchronize();

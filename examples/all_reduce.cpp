@@ -1,8 +1,9 @@
 // Two ranks, a thread each, add up their data.
 #include <ringside/communicator.h>
 
+#include <algorithm>
 #include <cstdio>
-#include <thread>
+#include <future>
 #include <vector>
 
 int main() {
@@ -10,10 +11,13 @@ int main() {
   if (!id) return std::puts(id.error().message.c_str()), 3;
   const auto run_rank = [&](int rank) {
     auto ranks = ringside::Communicator::join(*id, 2, rank);
+    if (!ranks) return std::puts(ranks.error().message.c_str()), 3;
     std::vector<float> data(1024, rank == 0 ? 1.0F : 2.0F);
-    if (ranks && ranks->all_reduce(data) && ranks->finish())
-      std::printf("rank %d: %g\n", rank, data[0]);
+    auto done = ranks->all_reduce(data);
+    if (done) done = ranks->finish();
+    if (!done) return std::puts(done.error().message.c_str()), 3;
+    return std::printf("rank %d: %g\n", rank, data[0]), 0;
   };
-  const std::jthread other(run_rank, 1);
-  run_rank(0);
+  auto other = std::async(std::launch::async, run_rank, 1);
+  return std::max(run_rank(0), other.get());
 }

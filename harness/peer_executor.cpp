@@ -16,8 +16,8 @@
 #include "base/suggest.h"
 #include "base/temporary.h"
 #include "engine/runtime/bootstrap/bootstrap.h"
-#include "engine/runtime/bootstrap/peers.h"
 #include "engine/runtime/calls/failure.h"
+#include "engine/runtime/calls/whole_call_executor.h"
 #include "harness/peers/peer.h"
 
 namespace ringside {
@@ -34,46 +34,28 @@ constexpr std::array kPeers{
 };
 constexpr std::array kNames{kPeers[0].name, kPeers[1].name, kPeers[2].name};
 
-class PeerExecutor final : public Executor {
+class PeerExecutor final : public WholeCallExecutor {
  public:
   PeerExecutor(const ExecutorSetup& setup, std::optional<TemporaryFolder> folder,
                std::unique_ptr<PeerLibrary> peer)
-      : setup_(setup), folder_(std::move(folder)), peer_(std::move(peer)) {
-    layout_.local_ranks = setup.bootstrap.nranks();
-    layout_.transport = peer_->name();
-  }
+      : WholeCallExecutor(setup, peer->name()),
+        folder_(std::move(folder)),
+        peer_(std::move(peer)) {}
 
   [[nodiscard]] Result<Choice> choose(const CollectiveCall& call) const override {
     RINGSIDE_TRY(peer_->check(call));
-    Choice choice;
-    choice.collective = call.collective;
-    return choice;
+    return choice_of(call);
   }
 
-  Result<CallPlan*> plan(const CollectiveCall& call) override {
-    RINGSIDE_TRY(plan_.choice, choose(call));
-    plan_.call = call;
-    plan_.bytes = call_bytes(call.collective, shape_of(call), setup_.bootstrap.nranks());
-    plan_.event.rank = to_int(setup_.bootstrap.rank());
-    plan_.event.collective = call.collective;
-    return &plan_;
-  }
-  Status prepare(CallPlan& /*plan*/) override { return {}; }
   void run(CallPlan& /*plan*/, const CollectiveCall& call, std::uint32_t /*sequence*/) override {
     if (const Status done = peer_->run(call); !done) setup_.failure.set(done.error());
   }
-  void drain() override {}
   /// A call of another library cannot be stopped: the launcher ends the rank.
   void abort() noexcept override {}
-  void set_settings(const CallSettings& /*settings*/) override {}
-  [[nodiscard]] const HostLayout& layout() const override { return layout_; }
 
  private:
-  ExecutorSetup setup_;
   const std::optional<TemporaryFolder> folder_;  ///< of rank 0, for all
   const std::unique_ptr<PeerLibrary> peer_;
-  HostLayout layout_;
-  CallPlan plan_;
 };
 
 /// Returns the path of a new folder of rank 0.

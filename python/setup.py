@@ -56,6 +56,7 @@ setup(
         CppExtension(
             "ringside.torch._backend",
             sorted(glob("src/*.cpp", root_dir=HERE)),
+            depends=[*map(str, HERE.glob("src/*.h")), *map(str, HERE.parent.glob("include/ringside/*.h"))],
             include_dirs=[str(HERE.parent)],  # sources include each other from the root of the tree
             extra_compile_args=["-std=c++20", "-O2", "-g0", "-fvisibility=hidden", "-Wno-deprecated-declarations", *compiler],
             extra_link_args=[*linker, *(f"-Wl,-rpath,{folder}" for folder in folders)],

@@ -148,9 +148,8 @@ VerbResult run(const ReproduceArguments& arguments) {
     fmt::print("scenario   {}: ringside run {} [--on real]\n", arguments.file, arguments.file);
   }
   if (!arguments.script.empty()) {
-    const std::string options = study::fault_options(made);
-    fmt::print("script     {}: ringside run {} -n {} --timeout 10{}{}\n", arguments.script,
-               arguments.script, scenario.outline.ranks, options.empty() ? "" : " ", options);
+    fmt::print("script     {}: {}\n", arguments.script,
+               study::script_command(made, arguments.script));
   }
   return is_met ? kFine : kFinding;
 }

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "engine/runtime/bootstrap/bootstrap.h"
-#include "engine/runtime/bootstrap/peers.h"
 #include "engine/runtime/calls/failure.h"
+#include "engine/runtime/calls/whole_call_executor.h"
 #include "engine/runtime/host/wait.h"
 
 namespace ringside {
@@ -21,13 +21,14 @@ Status check_nccl(const NcclLibrary& library, NcclLibrary::Code code, const char
                "NCCL_DEBUG=INFO logs more"};
 }
 
-class NcclExecutor final : public Executor {
+class NcclExecutor final : public WholeCallExecutor {
  public:
   NcclExecutor(const NcclLibrary& library, NcclStream stream, const ExecutorSetup& setup,
                NcclLibrary::Comm comm)
-      : library_(library), stream_(std::move(stream)), setup_(setup), comm_(comm) {
-    layout_.local_ranks = setup.bootstrap.nranks();
-    layout_.transport = "nccl";
+      : WholeCallExecutor(setup, "nccl"),
+        library_(library),
+        stream_(std::move(stream)),
+        comm_(comm) {
     wait_.deadline = setup.op_timeout;
     wait_.clock = &setup.bootstrap.clock();
   }
@@ -52,20 +53,8 @@ class NcclExecutor final : public Executor {
     if (is_reduction(call.collective) && call.op == RedOp::PreMulSum) {
       return Error{ErrorCode::Unsupported, "mulsum by NCCL", "give another operation"};
     }
-    Choice choice;
-    choice.collective = call.collective;
-    return choice;
+    return choice_of(call);
   }
-
-  Result<CallPlan*> plan(const CollectiveCall& call) override {
-    RINGSIDE_TRY(plan_.choice, choose(call));
-    plan_.call = call;
-    plan_.bytes = call_bytes(call.collective, shape_of(call), setup_.bootstrap.nranks());
-    plan_.event.rank = to_int(setup_.bootstrap.rank());
-    plan_.event.collective = call.collective;
-    return &plan_;
-  }
-  Status prepare(CallPlan& /*plan*/) override { return {}; }
 
   void run(CallPlan& /*plan*/, const CollectiveCall& call, std::uint32_t /*sequence*/) override {
     Status done = check_nccl(library_, enqueue(call), "NCCL");
@@ -75,10 +64,7 @@ class NcclExecutor final : public Executor {
     // Ends the kernels on this rank; the communicator notifies the other ranks of the failure.
     if (comm_ != nullptr) static_cast<void>(library_.comm_abort(std::exchange(comm_, nullptr)));
   }
-  void drain() override {}
   void abort() noexcept override { is_aborted_.store(true, std::memory_order_relaxed); }
-  void set_settings(const CallSettings& /*settings*/) override {}
-  [[nodiscard]] const HostLayout& layout() const override { return layout_; }
 
  private:
   NcclLibrary::Code enqueue(const CollectiveCall& call) {
@@ -130,11 +116,8 @@ class NcclExecutor final : public Executor {
 
   const NcclLibrary& library_;
   const NcclStream stream_;
-  ExecutorSetup setup_;
   NcclLibrary::Comm comm_;  ///< null: aborted
-  HostLayout layout_;
   WaitPolicy wait_;
-  CallPlan plan_;
   std::atomic<bool> is_aborted_{false};
 };
 

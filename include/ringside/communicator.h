@@ -107,7 +107,7 @@ class MessageRecord {
 /// start() at once.
 ///
 /// Ordering   every rank makes the same calls in the same order
-/// Threads    one at a time; any for wait(), record_message() and abort()
+/// Threads    one at a time; any for wait(), record_message(), abort() and status()
 /// Ownership  the caller owns the buffers, in host memory; for GPU memory use the C API
 class Communicator {
  public:
@@ -151,6 +151,10 @@ class Communicator {
   /// Breaks the communicator on every rank: calls under way fail with `why`. Unless its code is Aborted, the ranks write
   /// dumps, where these are enabled.
   void abort(const Error& why);
+
+  /// Returns the first error so far: the one that broke the communicator, or that of the first call that was refused.
+  /// It also reports failures of other ranks while this rank makes no call.
+  [[nodiscard]] Status status() const;
 
   /// Replaces the data on each rank by the sum (or `op`) of all ranks' data.
   /// errors  as run(); this also holds for the next three functions

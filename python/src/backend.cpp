@@ -129,6 +129,8 @@ void Backend::leave(const std::string& why) {
   PyThreadState* const interpreter =
       Py_IsInitialized() != 0 && PyGILState_Check() != 0 ? PyEval_SaveThread() : nullptr;
   if (communicator_ && !why.empty()) communicator_->abort({ErrorCode::Aborted, why});
+  // First of all: the ends of messages and of the communicator wait for other ranks.
+  if (communicator_) announce_leave(*store_, rank_);
   messages_.reset();
   communicator_.reset();
   if (interpreter != nullptr) PyEval_RestoreThread(interpreter);

@@ -22,6 +22,17 @@ auto asked(Body&& body) -> Result<decltype(body())> {
   }
 }
 
+std::string seconds(std::chrono::milliseconds time) {
+  std::string text = std::to_string(static_cast<double>(time.count()) / 1e3);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text + " s";
+}
+
+std::string leave_key(int rank) { return "left/" + std::to_string(rank); }
+
+}  // namespace
+
 Status put(c10d::Store& store, const std::string& key, const std::string& value) {
   const auto done = asked([&] {
     store.set(key, std::vector<std::uint8_t>(value.begin(), value.end()));
@@ -30,14 +41,13 @@ Status put(c10d::Store& store, const std::string& key, const std::string& value)
   return done ? Status() : Status(done.error());
 }
 
-std::string seconds(std::chrono::milliseconds time) {
-  std::string text = std::to_string(static_cast<double>(time.count()) / 1e3);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.') text.pop_back();
-  return text + " s";
+void announce_leave(c10d::Store& store, int rank) {
+  static_cast<void>(put(store, leave_key(rank), "left"));
 }
 
-}  // namespace
+Result<bool> has_left(c10d::Store& store, int rank) {
+  return asked([&] { return store.check({leave_key(rank)}); });
+}
 
 Result<std::string> wait_for_key(const Meeting& meeting) {
   const Time::time_point end = Time::now() + meeting.limit;
@@ -46,8 +56,9 @@ Result<std::string> wait_for_key(const Meeting& meeting) {
     const Result<bool> is_there = asked([&] { return meeting.store->check({meeting.key}); });
     if (!is_there) return is_there.error();
     if (*is_there) break;
-    if (meeting.is_aborted != nullptr && *meeting.is_aborted) {
-      return Error{ErrorCode::Aborted, "the process group was aborted"};
+    if (meeting.look) {
+      const Status seen = meeting.look();
+      if (!seen) return seen.error();
     }
     if (Time::now() >= end) {
       return Error{ErrorCode::Timeout, "no other rank came within " + seconds(meeting.limit)};

@@ -47,6 +47,18 @@ std::string MessageLane::words() const {
   return text;
 }
 
+Status MessageLane::look_at_peer() const {
+  if (is_over_) return Error{ErrorCode::Aborted, "the process group was aborted"};
+  const Status group = group_.communicator->status();
+  if (!group) return group;
+  const Result<bool> is_gone = has_left(*group_.store, peer_);
+  if (!is_gone) return is_gone.error();
+  if (!*is_gone) return {};
+  return Error{ErrorCode::InvalidArgument,
+               "rank " + std::to_string(peer_) + " has left the communicator without this message",
+               "have every rank make its calls before it ends"};
+}
+
 Status MessageLane::connect() {
   if (pair_) return {};
   const int from = is_send_ ? group_.rank : peer_;
@@ -56,13 +68,23 @@ Status MessageLane::connect() {
   config.fault_name = group_.config.name;
   config.name += "/" + std::to_string(from) + ">" + std::to_string(to);
   if (tag_ != 0) config.name += "/" + std::to_string(tag_);
-  Result<Communicator> made = meet({.store = group_.store,
-                                    .key = announcement(from, to, tag_) + "/id",
-                                    .rank = is_send_ ? 0 : 1,
-                                    .size = 2,
-                                    .limit = group_.limit,
-                                    .is_aborted = &is_over_},
-                                   config);
+  const std::string key = announcement(from, to, tag_);
+  Meeting meeting{.store = group_.store,
+                  .key = key + "/receiver",
+                  .rank = is_send_ ? 0 : 1,
+                  .size = 2,
+                  .limit = group_.limit,
+                  .look = [this] { return look_at_peer(); }};
+  // The sender joins when the receiver is there: join() does not notice that the peer leaves the group.
+  if (is_send_) {
+    const Result<std::string> receiver = wait_for_key(meeting);
+    if (!receiver) return receiver.error();
+  } else {
+    const Status told = put(*group_.store, meeting.key, "here");
+    if (!told) return told;
+  }
+  meeting.key = key + "/id";
+  Result<Communicator> made = meet(meeting, config);
   if (!made) return made.error();
   const std::lock_guard<std::mutex> lock(mutex_);
   pair_.emplace(*std::move(made));
@@ -82,8 +104,20 @@ Status MessageLane::carry_out(const Message& message) {
   if (!connected) return connected;
   const Moved elements = moved(message.tensor);
   void* const data = message.tensor.data_ptr();
-  return pair_->run(is_send_ ? Collective::Send : Collective::Recv, data, data, elements.count,
-                    elements.type, {.root = is_send_ ? 1 : 0});
+  const Status done = pair_->run(is_send_ ? Collective::Send : Collective::Recv, data, data,
+                                 elements.count, elements.type, {.root = is_send_ ? 1 : 0});
+  return done ? done : as_group_sees(done);
+}
+
+Status MessageLane::as_group_sees(const Status& failed) const {
+  constexpr std::chrono::milliseconds kPause{10};
+  // The group notices a death a moment after the pair.
+  for (int tries = failed.error().code == ErrorCode::PeerGone ? 50 : 1; tries > 0; --tries) {
+    const Status seen = look_at_peer();
+    if (!seen) return seen;
+    if (tries > 1) std::this_thread::sleep_for(kPause);
+  }
+  return failed;
 }
 
 void MessageLane::serve() {
@@ -146,17 +180,26 @@ void Messages::abort() {
   any_pushed_.notify_all();
 }
 
-std::optional<int> Messages::find_sender(int tag) {
+Result<std::optional<int>> Messages::find_sender(int tag) {
+  const Status group = group_.communicator->status();
+  if (!group) return group.error();
+  bool are_all_gone = true;
   for (int peer = 0; peer < group_.size; ++peer) {
     if (peer == group_.rank) continue;
+    const Result<bool> is_gone = has_left(*group_.store, peer);
+    if (!is_gone) return is_gone.error();
+    are_all_gone = are_all_gone && *is_gone;
     const std::int64_t begun = group_.store->add(announcement(peer, group_.rank, tag), 0);
     const std::lock_guard<std::mutex> lock(mutex_);
     std::int64_t& claimed = claimed_[{peer, tag}];
     if (begun <= claimed) continue;
     ++claimed;
-    return peer;
+    return std::optional<int>(peer);
   }
-  return std::nullopt;
+  if (!are_all_gone) return std::optional<int>();
+  return Error{ErrorCode::InvalidArgument,
+               "every other rank has left the communicator without a message",
+               "have every rank make its calls before it ends"};
 }
 
 void Messages::look_for_senders() {
@@ -170,7 +213,12 @@ void Messages::look_for_senders() {
     Status status;
     std::optional<int> peer;
     try {
-      peer = find_sender(first.tag);
+      const Result<std::optional<int>> found = find_sender(first.tag);
+      if (found) {
+        peer = *found;
+      } else {
+        status = in_words(found.error(), "recv from any rank");
+      }
     } catch (const std::exception& thrown) {
       status = Error{ErrorCode::System,
                      std::string("recv from any rank: PyTorch's store: ") + thrown.what()};

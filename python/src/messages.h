@@ -54,6 +54,11 @@ class MessageLane {
   void serve();
   Status carry_out(const Message& message);
   Status connect();
+  /// errors  what ends the wait for the peer: an end of the group, or the peer's
+  [[nodiscard]] Status look_at_peer() const;
+  /// Returns the reason of a failed message with the ranks of the group, where the group knows it: the pair calls its
+  /// ranks 0 and 1.
+  [[nodiscard]] Status as_group_sees(const Status& failed) const;
   [[nodiscard]] std::string words() const;
 
   const MessageGroup group_;
@@ -91,7 +96,8 @@ class Messages {
   };
   MessageLane& lane(int peer, int tag, bool is_send);
   void look_for_senders();
-  std::optional<int> find_sender(int tag);
+  /// errors  the group is broken; every other rank has left it; the store failed
+  Result<std::optional<int>> find_sender(int tag);
 
   const MessageGroup group_;
   std::atomic<bool> is_over_{false};

@@ -198,10 +198,9 @@ class ScriptWriter {
         "#!/usr/bin/env python3\n"
         "# Written by ringside reproduce: makes the calls of a hung job, on its groups.\n"
         "#\n"
-        "#     ringside run FILE -n {0} --timeout 10{1}{2}\n"
-        "#     torchrun --nproc-per-node {0} FILE   (over gloo, where it has the calls{3})\n",
-        outline_.ranks, options().empty() ? "" : " ", options(),
-        options().empty() ? "" : "; it has no such fault");
+        "#     {}\n"
+        "#     torchrun --nproc_per_node {} FILE   (over gloo, where it has the calls{})\n",
+        command("FILE"), outline_.ranks, options().empty() ? "" : "; it has no such fault");
     text += kBegin;
     text += fmt::format("ABOUT = {}\n", python_string(made_.scenario.about));
     text += "NOT_KNOWN = [\n";
@@ -233,8 +232,14 @@ class ScriptWriter {
     return text;
   }
 
+  [[nodiscard]] std::string command(std::string_view file) const {
+    return fmt::format("ringside run {} -n {} --timeout 10{}{}", file, outline_.ranks,
+                       options().empty() ? "" : " ", options());
+  }
+
  private:
-  /// PyTorch names groups by the order in which they are made.
+  /// PyTorch names groups by the order in which they are made. A fault whose ranks share no group applies to all: the
+  /// name of the evidence matches none, and may be any text.
   [[nodiscard]] Fault as_in_pytorch(Fault fault) const {
     int number = 0;
     for (const hangs::Family& family : outline_.families) {
@@ -248,6 +253,7 @@ class ScriptWriter {
         ++number;
       }
     }
+    fault.on.clear();
     return fault;
   }
 
@@ -288,25 +294,26 @@ class ScriptWriter {
   }
 
   std::string call_text(const OutlineStep& step) {
+    const bool is_transfer = step.kind == OutlineKind::Transfer;
+    const bool is_shift = step.kind == OutlineKind::Shift;
+    const bool is_collective = !is_transfer && !is_shift;
     std::int64_t count = fitted_elements(step.count, kMostScriptElements);
-    const std::string on = family(step.family);
-    const auto data = [&] { return fmt::format("{}, {}", count, torch_type(step.type)); };
-    if (step.kind == OutlineKind::Transfer) {
-      return fmt::format("{}({}, {}, {}, {})", word("transfer"), on, step.from, step.to, data());
-    }
-    if (step.kind == OutlineKind::Shift) {
-      return fmt::format("{}({}, {}, {})", word("shift"), on, step.to, data());
-    }
-    const std::string name = word(to_string(step.op));
-    if (step.op == Op::Barrier) return fmt::format("{}({})", name, on);
-    if (hangs::has_root(step.op)) return fmt::format("{}({}, {}, {})", name, on, step.from, data());
-    if (step.op == Op::AllToAll) {
+    if (is_collective && step.op == Op::AllToAll) {
       // The count is that of a rank's whole input.
       const auto ranks = static_cast<std::int64_t>(
           outline_.families[static_cast<std::size_t>(step.family)].members.front().size());
       count = (count + ranks - 1) / ranks;
     }
-    return fmt::format("{}({}, {})", name, on, data());
+    std::string text = word(is_transfer ? "transfer" : is_shift ? "shift" : to_string(step.op));
+    text += "(" + family(step.family);
+    if (is_transfer || (is_collective && hangs::has_root(step.op))) {
+      text += fmt::format(", {}", step.from);
+    }
+    if (!is_collective) text += fmt::format(", {}", step.to);
+    if (!is_collective || step.op != Op::Barrier) {
+      text += fmt::format(", {}, {}", count, torch_type(step.type));
+    }
+    return text + ")";
   }
 
   std::string condition(const std::optional<OutlineStep::Place>& at) {
@@ -373,5 +380,9 @@ class ScriptWriter {
 std::string pytorch_script(const Reproduction& made) { return ScriptWriter(made).run(); }
 
 std::string fault_options(const Reproduction& made) { return ScriptWriter(made).options(); }
+
+std::string script_command(const Reproduction& made, std::string_view file) {
+  return ScriptWriter(made).command(file);
+}
 
 }  // namespace ringside::study

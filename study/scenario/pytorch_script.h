@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "study/scenario/reproduction.h"
 
@@ -16,5 +17,8 @@ std::string pytorch_script(const Reproduction& made);
 /// Returns the options of `ringside run` that bring in what the script cannot, such as `--fault stall_link:from=0,to=1`;
 /// empty: none are needed.
 std::string fault_options(const Reproduction& made);
+
+/// Returns the command that runs the script: `ringside run FILE -n 2 --timeout 10`, with fault_options().
+std::string script_command(const Reproduction& made, std::string_view file);
 
 }  // namespace ringside::study

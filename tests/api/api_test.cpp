@@ -140,6 +140,7 @@ TEST(Api, CallsThatAreStartedReportTheirEndAndMessagesOfOneStartDoNotBlockEachOt
     MessageRecord record = ranks->record_message(
         {Collective::Send, nullptr, nullptr, 1, DataType::Int32, {.root = 1 - rank}});
     record.end(true);
+    EXPECT_TRUE(ranks->status());
     EXPECT_TRUE(ranks->finish());
   };
   const std::jthread other(run_rank, 1);
@@ -160,6 +161,8 @@ TEST(Api, AnAbortEndsTheCallOfTheOtherRankWithItsReason) {
   const auto ended = ranks->all_reduce(data);
   ASSERT_FALSE(ended);
   EXPECT_NE(ended.error().message.find("the program gave up"), std::string::npos);
+  ASSERT_FALSE(ranks->status());
+  EXPECT_EQ(ranks->status().error().message, ended.error().message);
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""Rank 1 ends with status 0 while rank 0 still calls: rank 0 gets an error that names it, long before the time-out."""
+"""Rank 1 ends while rank 0 still calls: rank 0 gets an error that names it, long before the time-out."""
 
 import ctypes
 import datetime
 import os
+import signal
 import sys
 import time
 
@@ -11,8 +12,16 @@ from forked_ranks import dist, ringside, torch
 
 TIMEOUT_S = 120
 END_S = 10
-CALLS = 3
-CASES = {"all_reduce": "rank 1 has left the communicator after", "send and recv": "has left the communicator"}
+# name: calls of rank 0, calls of rank 1 before it ends, error of rank 0
+CASES = {
+    "all_reduce": (["all_reduce"] * 3, ["all_reduce"] * 2, "rank 1 has left the communicator after"),
+    "send and recv": (["recv"] * 3, ["send"] * 2, "rank 1 has left the communicator without this message"),
+    "recv first": (["recv"], [], "rank 1 has left the communicator without this message"),
+    "send first": (["send"], [], "rank 1 has left the communicator without this message"),
+    "recv from any rank": (["recv_any"] * 2, ["send"], "every other rank has left the communicator"),
+    "recv, killed": (["recv"] * 2, ["send", "kill"], "rank 1 is gone"),
+    "recv first, killed": (["recv"], ["kill"], "rank 1 is gone"),
+}
 
 
 def run(case, rank, port):
@@ -23,14 +32,18 @@ def run(case, rank, port):
     data = torch.ones(1000)
     begin = time.monotonic()
     try:
-        for _ in range(CALLS - 1 if rank == 1 else CALLS):
+        for call in CASES[case][rank]:
             begin = time.monotonic()
-            if case == "all_reduce":
+            if call == "all_reduce":
                 dist.all_reduce(data)
-            elif rank == 0:
-                dist.recv(data, 1)
+            elif call == "recv":
+                dist.recv(data, 1 - rank)
+            elif call == "recv_any":
+                dist.recv(data)
+            elif call == "send":
+                dist.send(data, 1 - rank)
             else:
-                dist.send(data, 0)
+                os.kill(os.getpid(), signal.SIGKILL)
     except RuntimeError as error:
         return str(error), time.monotonic() - begin
     return "", 0
@@ -38,7 +51,8 @@ def run(case, rank, port):
 
 def main():
     port = 20000 + os.getpid() % 20000
-    for case, wanted in CASES.items():
+    for case in sys.argv[1:] or CASES:
+        *_, wanted = CASES[case]
         port += 1
         children = []
         for rank in range(2):
@@ -52,7 +66,7 @@ def main():
                 ctypes.CDLL(None).exit(0 if rank == 1 or (wanted in error and took < END_S) else 1)
             children.append(child)
         statuses = [os.waitpid(child, 0)[1] for child in children]
-        if any(statuses):
+        if any(one not in (0, signal.SIGKILL) for one in statuses):
             sys.exit(f"{case}: statuses {statuses}, wanted {wanted!r} within {END_S} s")
 
 

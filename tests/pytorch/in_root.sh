@@ -15,7 +15,8 @@ tree=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 [[ -x $root/usr/bin/python3 ]] || { echo "in_root.sh: $root has no /usr/bin/python3" >&2; exit 77; }
 
 place=$root/tmp/ringside-pytorch
-rm -rf "$place"
+# The compiled backend stays: setup.py compiles again what is older than its sources and headers.
+if [[ -d $place ]]; then find "$place" -mindepth 1 -maxdepth 1 ! -name python-build -exec rm -rf {} +; fi
 mkdir -p "$place/api" "$place/libraries" "$place/cli"
 cp -a "$tree/include" "$tree/python" "$place/"
 mkdir "$place/tests" "$place/examples"

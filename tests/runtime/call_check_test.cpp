@@ -342,6 +342,66 @@ TEST(CallCheckBetweenHosts, ARankThatCallsOtherwiseIsFoundByANeighbourElsewhere)
       << heard[1];
 }
 
+/// Rank 1 of two makes two calls and leaves; rank 0 makes the same calls, then `last`.
+/// host    of rank 1; rank 0 is on host "a"
+/// returns  the finding of rank 0, when rank 1 has left
+std::string heard_of_leave(const std::string& host, const CollectiveCall& last) {
+  FakeClock clock;
+  const auto root = make_root(2, kPlenty, clock);
+  std::string heard;
+  const auto body = [&](int rank) {
+    LoneCheck one(rank, 2, root->id(), rank == 0 ? "a" : host, clock);
+    for (int i = 0; i < 2; ++i) one.check->begin({.count = 8});
+    if (rank == 0) {
+      one.check->begin(last);
+      heard = one.wait_to_hear();
+    } else {
+      one.check->leave();
+    }
+    ASSERT_TRUE(one.bootstrap->barrier());
+    one.watch->goodbye();
+    ASSERT_TRUE(one.bootstrap->barrier());
+  };
+  run_ranks(first_ranks(2), body, clock);
+  return heard;
+}
+
+TEST(CallCheckLeave, ARankThatLeavesIsNamedToARankInACallOnThisHostAndOnAnother) {
+  for (const char* const host : {"a", "b"}) {
+    EXPECT_EQ(heard_of_leave(host, {.count = 9}),
+              "rank 1 has left the communicator after 2 calls: rank 0 waits for it in all_reduce of "
+              "9 float sum")
+        << host;
+  }
+}
+
+TEST(CallCheckLeave, ARankThatLeavesIsNamedToARankThatWaitsForItsMessageOrSendsOne) {
+  CollectiveCall call{.collective = Collective::SendRecv};
+  call.recvs = {{.peer = Rank{1}, .offset = 0, .count = 4}};
+  EXPECT_EQ(heard_of_leave("a", call),
+            "rank 1 has left the communicator: rank 0 waits for message 0 of it");
+  std::swap(call.sends, call.recvs);
+  EXPECT_EQ(heard_of_leave("a", call),
+            "rank 1 has left the communicator: rank 0 waits for message 0 to it");
+}
+
+// No rank is in a call, so none waits.
+TEST(CallCheckLeave, RanksThatAllLeaveAfterTheSameCallsGiveNoError) {
+  const auto root = make_root(3);
+  run_ranks(first_ranks(3), [&](int rank) {
+    CommunicatorOptions options;
+    options.check_calls = true;
+    auto made = runtime::Communicator::make(must_join(rank, 3, root->id()), options);
+    ASSERT_TRUE(made) << made.error().message;
+    float value = 1;
+    ASSERT_TRUE((*made)->run({.input = &value, .output = &value, .count = 1}));
+    // Longer than the interval between two comparisons: late ranks find that others have left already.
+    if (rank == 2) std::this_thread::sleep_for(std::chrono::milliseconds(250));
+    const Status done = (*made)->finish();
+    EXPECT_TRUE(done) << done.error().message;
+  });
+}
+
 // A virtual machine that was copied while it ran: its copy has the same name and boot id. Rank 1 does not see the
 // abstract sockets of rank 0's host, although the two hosts have one id.
 TEST(CallBoards, TwoHostsWithOneIdAreFoundAndGetTheFix) {
