@@ -11,9 +11,9 @@ cd "$folder"
 
 # apt's own sources may lack source packages: lists of our own, from the same mirror.
 # shellcheck disable=SC2016  # apt expands these
-read -r mirror release keys < <(apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(SIGNED_BY)' \
-  'Created-By: Packages' 'Component: main' | grep -v -e -security -e -updates -e -backports | head -n 1)
-echo "deb-src ${keys:+[signed-by=$keys] }$mirror $release main" >sources.list
+read -r mirror release < <(apt-get indextargets --format '$(REPO_URI) $(CODENAME)' \
+  'Created-By: Packages' 'Origin: Debian' 'Label: Debian' 'Component: main' | grep -v -- - | head -n 1)
+echo "deb-src $mirror $release main" >sources.list
 own=(-o "Dir::Etc::SourceList=$folder/sources.list" -o Dir::Etc::SourceParts=/dev/null
   -o "Dir::State::lists=$folder/lists" -o APT::Sandbox::User=root)
 apt-get "${own[@]}" update
