@@ -21,9 +21,10 @@ apt-get "${own[@]}" source --download-only simgrid
 rm -rf source build
 dpkg-source --extract simgrid_*.dsc source
 
-# No build type, as Debian has it: SimGrid means some of its assertions to stay.
+# No build type, as Debian has it: SimGrid means some of its assertions to stay. It adds -g3, which is stripped below.
 cmake -S source -B build -G Ninja -DCMAKE_BUILD_TYPE= -Denable_ns3=OFF -Denable_smpi=OFF -Denable_documentation=OFF \
-  -Denable_java=OFF -Denable_python=OFF -Denable_lto=OFF -Denable_model-checking=OFF -Denable_fortran=OFF
+  -Denable_java=OFF -Denable_python=OFF -Denable_lto=OFF -Denable_model-checking=OFF -Denable_fortran=OFF \
+  -DCMAKE_C_FLAGS=-g0 -DCMAKE_CXX_FLAGS=-g0
 cmake --build build --target simgrid --parallel "${CMAKE_BUILD_PARALLEL_LEVEL:-2}"
 mkdir -p lib
 cp -P build/lib/libsimgrid.so* lib/
