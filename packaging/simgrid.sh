@@ -11,9 +11,9 @@ cd "$folder"
 
 # apt's own sources may lack source packages: lists of our own, from the same mirror.
 # shellcheck disable=SC2016  # apt expands these
-read -r mirror release keys < <(apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(SIGNED_BY)' \
-  'Created-By: Packages' 'Component: main' | grep -v -e -security -e -updates -e -backports | head -n 1)
-echo "deb-src ${keys:+[signed-by=$keys] }$mirror $release main" >sources.list
+read -r mirror release < <(apt-get indextargets --format '$(REPO_URI) $(CODENAME)' \
+  'Created-By: Packages' 'Origin: Debian' 'Label: Debian' 'Component: main' | grep -v -- - | head -n 1)
+echo "deb-src $mirror $release main" >sources.list
 own=(-o "Dir::Etc::SourceList=$folder/sources.list" -o Dir::Etc::SourceParts=/dev/null
   -o "Dir::State::lists=$folder/lists" -o APT::Sandbox::User=root)
 apt-get "${own[@]}" update
@@ -21,9 +21,10 @@ apt-get "${own[@]}" source --download-only simgrid
 rm -rf source build
 dpkg-source --extract simgrid_*.dsc source
 
-# No build type, as Debian has it: SimGrid means some of its assertions to stay.
+# No build type, as Debian has it: SimGrid means some of its assertions to stay. It adds -g3, which is stripped below.
 cmake -S source -B build -G Ninja -DCMAKE_BUILD_TYPE= -Denable_ns3=OFF -Denable_smpi=OFF -Denable_documentation=OFF \
-  -Denable_java=OFF -Denable_python=OFF -Denable_lto=OFF -Denable_model-checking=OFF -Denable_fortran=OFF
+  -Denable_java=OFF -Denable_python=OFF -Denable_lto=OFF -Denable_model-checking=OFF -Denable_fortran=OFF \
+  -DCMAKE_C_FLAGS=-g0 -DCMAKE_CXX_FLAGS=-g0
 cmake --build build --target simgrid --parallel "${CMAKE_BUILD_PARALLEL_LEVEL:-2}"
 mkdir -p lib
 cp -P build/lib/libsimgrid.so* lib/

@@ -4,16 +4,12 @@
 usage: build.py RINGSIDE FOLDER     the program, and where FOLDER/html and FOLDER/source go
 """
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-
-try:
-    import yaml
-except ImportError:
-    yaml = None
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HERE = os.path.join(ROOT, "site")
@@ -110,13 +106,19 @@ def with_replays(page, text, program, source):
     return REPLAY.sub(replay, text)
 
 
+def has_theme():
+    """mkdocs may belong to another Python than this one, so it answers itself: its help lists the themes."""
+    if not shutil.which("mkdocs"):
+        return False
+    return "material" in subprocess.run(["mkdocs", "build", "--help"], capture_output=True, text=True).stdout
+
+
 def main(arguments):
     if len(arguments) != 2:
         print(__doc__, file=sys.stderr)
         return 2
-    theme = os.path.join(sys.prefix, "share/mkdocs/themes/material")
-    if yaml is None or not shutil.which("mkdocs") or not os.path.isdir(theme):
-        print("skipped: needs mkdocs, mkdocs-material and python3-yaml: ./run site installs them")
+    if not has_theme():
+        print("skipped: needs mkdocs and mkdocs-material: ./run site installs them")
         return 77
     program, folder = map(os.path.abspath, arguments)
     source, html = os.path.join(folder, "source"), os.path.join(folder, "html")
@@ -126,10 +128,9 @@ def main(arguments):
     for page, text in pages.items():
         write(os.path.join(source, page), with_replays(page, text, program, source))
     shutil.copyfile(os.path.join(HERE, "site.css"), os.path.join(source, "site.css"))
-    settings = yaml.safe_load(read(os.path.join(HERE, "mkdocs.yml")))
-    settings.update(docs_dir=source, site_dir=html, nav=navigation(pages))
-    config = os.path.join(folder, "mkdocs.yml")
-    write(config, yaml.safe_dump(settings, sort_keys=False))
+    config = os.path.join(folder, "mkdocs.yml")  # JSON is YAML
+    write(config, json.dumps({"INHERIT": os.path.join(HERE, "mkdocs.yml"), "docs_dir": source, "site_dir": html,
+                              "nav": navigation(pages)}, indent=1))
     subprocess.run(["mkdocs", "build", "--quiet", "--clean", "--config-file", config], check=True)
     return subprocess.run([sys.executable, os.path.join(HERE, "check_pages.py"), html]).returncode
 

@@ -5,7 +5,8 @@
 #
 # FOLDER gets a minimal Debian (debootstrap; made once, then taken as it is: remove it to begin with nothing again) and in
 # root/ringside a clone of the last commit of this checkout. Each COMMAND is one line for bash there. RELEASE=trixie makes
-# Debian 13 in place of 12. Needs root and debootstrap, 2.5 GB of disk, and a Debian mirror: the one this machine's apt uses.
+# Debian 13 in place of 12, RELEASE=noble Ubuntu 24.04. Needs root and debootstrap, 2.5 GB of disk, and a mirror
+# (package/bare-root.sh).
 set -euo pipefail
 
 if (($# == 0)) || [[ $EUID != 0 ]]; then
@@ -17,16 +18,7 @@ folder=$(realpath -m "$1")
 shift
 (($# > 0)) || set -- './run demo' './run test'
 
-if [[ ! -e $folder/etc/debian_version ]]; then
-  # shellcheck disable=SC2016  # apt expands $(REPO_URI)
-  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -v -e -security | head -n 1)
-  debootstrap --variant=minbase --include=git,ca-certificates "${RELEASE:-bookworm}" "$folder" "$mirror"
-fi
-release=$(sed -n "s/^VERSION_CODENAME=//p" "$folder/etc/os-release")
-if [[ $release != "${RELEASE:-$release}" ]]; then
-  echo "clean-machine: $folder holds $release, not $RELEASE; give another folder" >&2
-  exit 2
-fi
+"$checkout/tests/package/bare-root.sh" "${RELEASE:-bookworm}" "$folder" --include=git,ca-certificates
 
 cleanup() {
   local mount
@@ -51,7 +43,7 @@ clone=$folder/root/ringside
 [[ -d $clone ]] || git init -q "$clone"
 git -C "$clone" fetch -q "$checkout" HEAD
 git -C "$clone" reset -q --hard FETCH_HEAD
-echo "==> Debian $(cat "$folder/etc/debian_version") ($release), commit $(git -C "$clone" rev-parse --short HEAD)," \
+echo "==> $(sed -n 's/^PRETTY_NAME=//p' "$folder/etc/os-release"), commit $(git -C "$clone" rev-parse --short HEAD)," \
   "$(nproc) cores"
 
 times=()

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs the packages in bare roots of Debian 12 and 13, uses them as a newcomer does, and removes them; then unpacks the archive where nothing is
-# installed. Needs root and debootstrap; skipped (status 77) without.
+# Unpacks the archive in bare roots of Debian 12 and 13, then installs the packages there, uses them as a newcomer does, and
+# removes them. Needs root and debootstrap; skipped (status 77) without.
 #
-#   debian.sh PACKAGES ROOTS [RELEASE...]     default: bookworm trixie. ROOTS/RELEASE is made once, then taken as it is.
+#   debian.sh PACKAGES ROOTS [RELEASE...]     default: bookworm trixie; noble is Ubuntu 24.04. ROOTS/RELEASE is made once.
 set -euo pipefail
 if (($# < 2)); then
   echo "usage: $0 PACKAGES ROOTS [RELEASE...]" >&2
@@ -29,11 +29,7 @@ fi
 
 for release in "$@"; do
   root=$roots/$release
-  if [[ ! -e $root/etc/debian_version ]]; then
-    # shellcheck disable=SC2016  # apt expands $(REPO_URI)
-    mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -v -e -security | head -n 1)
-    debootstrap --variant=minbase "$release" "$root" "$mirror"
-  fi
+  "$here/bare-root.sh" "$release" "$root"
   # A copy that goes with the namespace: the root stays bare.
   work=$(mktemp -d)
   mount -t tmpfs tmpfs "$work"
@@ -49,7 +45,7 @@ for release in "$@"; do
   apt-config dump | grep -E '^Acquire::https?::Proxy ' >"$root/etc/apt/apt.conf.d/90proxy" || true
   mkdir "$root/tmp/packages"
   cp "$packages"/* "$here/in-root.sh" "$root/tmp/packages"
-  echo "== Debian $(cat "$root/etc/debian_version") ($release)"
+  echo "== $(sed -n 's/^PRETTY_NAME=//p' "$root/etc/os-release")"
   chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 TERM=dumb \
     bash /tmp/packages/in-root.sh
 done
