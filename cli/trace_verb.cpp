@@ -248,7 +248,8 @@ void print_channels(const TraceStatistics& all, bool every_one) {
     fmt::print("  the {} that waited longest; {} more with --all\n", kChannelRows, hidden);
   }
   fmt::print(
-      "\n  busy: in primitives; waiting: of that, in receives before the sender had begun;\n"
+      "\n  busy: in at least one primitive; waiting: of that, in receives before the sender had "
+      "begun;\n"
       "  GB/s: sent / busy\n");
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <ostream>
 #include <tuple>
 #include <vector>
@@ -91,7 +92,9 @@ std::string packed(const std::map<Lane, std::vector<TraceEvent>>& lanes, std::in
 }
 
 /// Returns the names of the numeric codes, and the parts of each primitive: the page has no table of its own.
-std::string words_json(const std::string& title) {
+///
+/// stuck_ns  time from the trace's beginning at which calls that never ended end; nullopt: none
+std::string words_json(const std::string& title, std::optional<std::int64_t> stuck_ns) {
   std::string primitives;
   for (int i = 0; i <= static_cast<int>(Primitive::RecvSend); ++i) {
     const auto one = static_cast<Primitive>(i);
@@ -117,9 +120,10 @@ std::string words_json(const std::string& title) {
                     is_matched_by_place(event), uses_switch(event));
   }
   return fmt::format(
-      R"({{"title":{},"primitives":[{}],"collectives":[{}],"algorithms":[{}],"protocols":["ll","ll128","simple"],"recvSend":{},"allReduce":{}}})",
+      R"({{"title":{},"primitives":[{}],"collectives":[{}],"algorithms":[{}],"protocols":["ll","ll128","simple"],"recvSend":{},"allReduce":{},"stuck":{}}})",
       quoted_json(title), primitives, collectives, algorithms,
-      static_cast<int>(Primitive::RecvSend), static_cast<int>(Collective::AllReduce));
+      static_cast<int>(Primitive::RecvSend), static_cast<int>(Collective::AllReduce),
+      stuck_ns ? fmt::format("{}", *stuck_ns) : "null");
 }
 
 }  // namespace
@@ -145,7 +149,12 @@ Result<HtmlCounts> export_html(const TraceFile& file, const std::string& title, 
   constexpr std::string_view kEventsHere = "/*EVENTS*/";
   std::string page(kTracePages.front().text);
   // Text inside of a script must neither end it nor begin a comment in it, which would swallow the script's end.
-  std::string words = words_json(title);
+  const auto never_ended_ns =
+      file.processes().empty() ? std::nullopt : never_ended_at(file.processes().front());
+  std::optional<std::int64_t> stuck_ns;
+  std::int64_t since = 0;
+  if (never_ended_ns && !__builtin_sub_overflow(*never_ended_ns, origin, &since)) stuck_ns = since;
+  std::string words = words_json(title, stuck_ns);
   constexpr std::string_view kEscaped = "\\u003c";
   for (std::size_t at = 0; (at = words.find('<', at)) != std::string::npos; at += kEscaped.size())
     words.replace(at, 1, kEscaped);

@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <ostream>
 #include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/append.h"
 #include "base/json.h"
@@ -21,6 +24,13 @@ constexpr std::int32_t kCollectiveThread = 1 << 16;
 /// Ranks of the second communicator that the file mentions begin here, the third's at twice this, ...:
 /// rank 0 of one need not be rank 0 of another.
 constexpr std::int64_t kProcessesPerCommunicator = 1'000'000;
+
+/// Slices that overlap within a channel are in further threads: slices of one thread have to be nested.
+constexpr std::int32_t kTrackStride = 1 << 17;
+constexpr std::size_t kMostTracks = 64;
+
+/// A slice may begin this much later than its event, to have room after one of no length.
+constexpr std::int64_t kMostMovedNs = 16;
 
 constexpr std::size_t kFullBuffer = 1U << 16;  ///< bytes, then they are written to the stream
 
@@ -48,50 +58,50 @@ class Writer {
     add("}},\n\"traceEvents\":[");
   }
 
-  void event(const TraceEvent& event) {
-    if (event.kind == EventKind::Compute) return compute(event);
-    const bool is_primitive = event.kind == EventKind::Primitive;
-    const std::int64_t process = process_of(event.communicator, event.rank);
-    const std::int32_t thread = is_primitive ? event.channel : kCollectiveThread;
-    introduce(process, thread, event);
-    begin_record();
-    add("{{\"ph\":\"X\",\"name\":\"{}\",\"cat\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{},"
-        "\"args\":{{\"sequence\":{},\"bytes\":{}",
-        is_primitive ? to_string(event.primitive) : to_string(event.collective),
-        is_primitive ? "primitive" : "collective", process, thread, in_us_text(event.begin_ns),
-        in_us_text(event.end_ns - event.begin_ns), event.sequence, event.bytes);
-    if (is_primitive) {
-      add(",\"step\":{},\"offset\":{},\"recv_peer\":{},\"send_peer\":{},\"collective\":\"{}\"",
-          event.step, event.offset, event.recv_peer, event.send_peer, to_string(event.collective));
+  /// Adds the slice of an event. Events of no length, of one kind and one time, are one slice of 1 ns: viewers neither
+  /// show slices of no length nor join arrows to them.
+  /// returns  the place of its slice, for arrow(); of an event of kind Peer, that of its primitive
+  TraceTag event(const TraceEvent& event) {
+    Lane& lane = lanes_[{process_of(event.communicator, event.rank), base_of(event)}];
+    if (event.kind == EventKind::Peer) return lane.last;
+    ++counts_.events;
+    if (lane.run && is_same_moment(lane.run->event, event)) {
+      ++lane.run->count;
+      lane.run->event.bytes += event.bytes;
+      return lane.last;
     }
-    add(",\"algorithm\":\"{}\",\"protocol\":\"{}\"{}}}}}", to_string(event.algorithm),
-        to_string(event.protocol), event.is_modelled ? ",\"is_modelled\":true" : "");
-    ++counts_.events;
+    end_run(lane);
+    const Slice slice = place(lane, event);
+    lane.last = {static_cast<std::uint32_t>(slice.thread),
+                 static_cast<std::uint32_t>(slice.begin_ns - event.begin_ns)};
+    if (event.begin_ns == event.end_ns) {
+      lane.run = Run{event, slice, 1};
+    } else {
+      write(event, slice, 1);
+    }
+    return lane.last;
   }
 
-  void compute(const TraceEvent& event) {
-    const std::int64_t process = process_of(event.communicator, event.rank);
-    introduce(process, event.channel, event);
-    begin_record();
-    add("{{\"ph\":\"X\",\"name\":\"compute\",\"cat\":\"compute\",\"pid\":{},\"tid\":{},\"ts\":{},"
-        "\"dur\":{}}}",
-        process, event.channel, in_us_text(event.begin_ns),
-        in_us_text(event.end_ns - event.begin_ns));
-    ++counts_.events;
+  void end_runs() {
+    for (auto& [key, lane] : lanes_) end_run(lane);
   }
-
   /// Both ends lie inside their slices and the arrow never points back in time: viewers drop one that
   /// does. A receive that ended before its send began (two lagging clocks) gets its arrow at its end.
   void arrow(const TraceTransfer& transfer) {
     const TraceConnection& connection = transfer.connection;
-    const std::int64_t from_ns = transfer.send_begin_ns;
-    const std::int64_t to_ns = std::max(transfer.recv_begin_ns, transfer.recv_end_ns - 1);
+    const std::int64_t from_ns = transfer.send_begin_ns + transfer.send.primitive;
+    const std::int64_t to_ns =
+        std::max(transfer.recv_begin_ns + transfer.recv.primitive, transfer.recv_end_ns - 1);
     ++counts_.arrows;
-    arrow_end("s", connection, connection.sender, std::min(from_ns, to_ns), "");
-    arrow_end("f", connection, connection.receiver, to_ns, ",\"bp\":\"e\"");
+    arrow_end("s", process_of(connection.communicator, connection.sender), transfer.send.event,
+              std::min(from_ns, to_ns), "");
+    arrow_end("f", process_of(connection.communicator, connection.receiver), transfer.recv.event,
+              to_ns, ",\"bp\":\"e\"");
   }
 
+  /// Ends the file.
   Result<PerfettoCounts> finish(std::uint64_t unmatched_halves) {
+    end_runs();
     add("\n]}}\n");
     write_out();
     out_.flush();
@@ -103,6 +113,88 @@ class Writer {
   }
 
  private:
+  /// Where a slice is.
+  struct Slice {
+    std::int32_t thread = 0;
+    std::int64_t begin_ns = 0, end_ns = 0;
+  };
+  /// Events of no length that are one slice.
+  struct Run {
+    TraceEvent event;
+    Slice slice;
+    std::uint32_t count = 0;
+  };
+  /// A thread of a lane.
+  struct Track {
+    std::int64_t end_ns = INT64_MIN;
+    bool is_widened = false;  ///< its last event had no length
+  };
+  struct Lane {
+    std::vector<Track> tracks;
+    std::optional<Run> run;
+    TraceTag last = {};  ///< thread of the last slice, and by how much it was moved, ns
+  };
+
+  static std::int32_t base_of(const TraceEvent& event) {
+    return event.kind == EventKind::Collective ? kCollectiveThread : event.channel;
+  }
+
+  static bool is_same_moment(const TraceEvent& a, const TraceEvent& b) {
+    return b.begin_ns == b.end_ns && a.begin_ns == b.begin_ns && a.kind == b.kind &&
+           a.primitive == b.primitive && a.sequence == b.sequence && a.collective == b.collective;
+  }
+
+  /// Places an event in the first thread of its lane that has room.
+  Slice place(Lane& lane, const TraceEvent& event) {
+    Slice slice{.begin_ns = event.begin_ns, .end_ns = std::max(event.end_ns, event.begin_ns + 1)};
+    const auto has_room = [&](const Track& track) {
+      return track.end_ns <= event.begin_ns ||
+             (track.is_widened && track.end_ns - event.begin_ns <= kMostMovedNs);
+    };
+    auto track = std::ranges::find_if(lane.tracks, has_room);
+    if (track == lane.tracks.end() && lane.tracks.size() < kMostTracks)
+      track = lane.tracks.insert(track, Track{});
+    if (track == lane.tracks.end()) --track;  // viewers cut it; a valid trace has fewer at once
+    if (has_room(*track)) slice.begin_ns = std::max(slice.begin_ns, track->end_ns);
+    slice.end_ns = std::max(slice.end_ns, slice.begin_ns + 1);
+    *track = {std::max(track->end_ns, slice.end_ns), slice.end_ns > event.end_ns};
+    const auto number = static_cast<std::int32_t>(track - lane.tracks.begin());
+    slice.thread = base_of(event) + number * kTrackStride;
+    introduce(process_of(event.communicator, event.rank), slice.thread, event);
+    return slice;
+  }
+
+  void end_run(Lane& lane) {
+    if (lane.run) write(lane.run->event, lane.run->slice, lane.run->count);
+    lane.run.reset();
+  }
+
+  /// count  events that the slice represents
+  void write(const TraceEvent& event, const Slice& slice, std::uint32_t count) {
+    const bool is_primitive = event.kind == EventKind::Primitive;
+    const bool is_compute = event.kind == EventKind::Compute;
+    begin_record();
+    add("{{\"ph\":\"X\",\"name\":\"{}\",\"cat\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{}",
+        is_compute     ? "compute"
+        : is_primitive ? to_string(event.primitive)
+                       : to_string(event.collective),
+        is_compute     ? "compute"
+        : is_primitive ? "primitive"
+                       : "collective",
+        process_of(event.communicator, event.rank), slice.thread, in_us_text(slice.begin_ns),
+        in_us_text(slice.end_ns - slice.begin_ns));
+    if (is_compute) return add("}}");
+    add(",\"args\":{{\"sequence\":{},\"bytes\":{}", event.sequence, event.bytes);
+    if (is_primitive) {
+      add(",\"step\":{},\"offset\":{},\"recv_peer\":{},\"send_peer\":{},\"collective\":\"{}\"",
+          event.step, event.offset, event.recv_peer, event.send_peer, to_string(event.collective));
+    }
+    add(",\"algorithm\":\"{}\",\"protocol\":\"{}\"{}", to_string(event.algorithm),
+        to_string(event.protocol), event.is_modelled ? ",\"is_modelled\":true" : "");
+    if (event.begin_ns == event.end_ns) add(",\"steps_of_no_length\":{}", count);
+    add("}}}}");
+  }
+
   template <typename... Args>
   void add(fmt::format_string<Args...> format, Args&&... args) {
     append(buffer_, format, std::forward<Args>(args)...);
@@ -128,7 +220,9 @@ class Writer {
   /// Names and order of the process and the thread, before their first event.
   void introduce(std::int64_t process, std::int32_t thread, const TraceEvent& event) {
     if (!threads_.insert({process, thread}).second) return;
-    const bool is_whole = thread == kCollectiveThread;
+    const std::int32_t base = base_of(event);
+    const std::int32_t track = thread / kTrackStride;
+    const bool is_whole = base == kCollectiveThread;
     if (processes_.insert(process).second) {
       const std::string communicator = process < kProcessesPerCommunicator
                                            ? ""
@@ -137,12 +231,14 @@ class Writer {
                fmt::format("\"name\":\"rank {}{}\"", event.rank, communicator));
       metadata(process, thread, "process_sort_index", fmt::format("\"sort_index\":{}", process));
     }
-    metadata(process, thread, "thread_name",
-             is_whole                    ? "\"name\":\"collectives\""
-             : thread == kComputeChannel ? "\"name\":\"compute\""
-                                         : fmt::format("\"name\":\"channel {}\"", thread));
+    const std::string name = is_whole                  ? "collectives"
+                             : base == kComputeChannel ? "compute"
+                                                       : fmt::format("channel {}", base);
+    const std::string suffix = track > 0 ? fmt::format(" ({})", track + 1) : "";
+    metadata(process, thread, "thread_name", fmt::format("\"name\":\"{}{}\"", name, suffix));
+    constexpr auto kTracks = static_cast<std::int32_t>(kMostTracks);
     metadata(process, thread, "thread_sort_index",
-             fmt::format("\"sort_index\":{}", is_whole ? -1 : thread));
+             fmt::format("\"sort_index\":{}", (is_whole ? -1 : base) * kTracks + track));
   }
 
   void metadata(std::int64_t process, std::int32_t thread, const char* name,
@@ -152,13 +248,12 @@ class Writer {
         thread, args);
   }
 
-  void arrow_end(const char* phase, const TraceConnection& connection, std::int32_t rank,
-                 std::int64_t at_ns, const char* binding) {
+  void arrow_end(const char* phase, std::int64_t process, std::uint32_t thread, std::int64_t at_ns,
+                 const char* binding) {
     begin_record();
     add("{{\"ph\":\"{}\",\"name\":\"chunk\",\"cat\":\"transfer\",\"id\":{},\"pid\":{},\"tid\":{},"
         "\"ts\":{}{}}}",
-        phase, counts_.arrows, process_of(connection.communicator, rank), connection.channel,
-        in_us_text(at_ns), binding);
+        phase, counts_.arrows, process, thread, in_us_text(at_ns), binding);
   }
 
   std::ostream& out_;
@@ -168,6 +263,7 @@ class Writer {
   std::unordered_map<std::uint32_t, std::int64_t> communicators_;  ///< -> order of appearance
   std::set<std::int64_t> processes_;
   std::set<std::pair<std::int64_t, std::int32_t>> threads_;
+  std::map<std::pair<std::int64_t, std::int32_t>, Lane> lanes_;  ///< by process and channel
 };
 
 }  // namespace
@@ -175,14 +271,18 @@ class Writer {
 Result<PerfettoCounts> export_perfetto(const TraceFile& file, std::ostream& out,
                                        const std::function<void(double)>& on_progress) {
   Writer writer(out);
-  TransferMatcher matcher([&](const TraceTransfer& transfer) { writer.arrow(transfer); });
+  // A viewer sorts by time and keeps the order of equal times, so slices come before their arrows.
+  std::vector<TraceTransfer> arrows;
+  TransferMatcher matcher([&](const TraceTransfer& transfer) { arrows.push_back(transfer); });
   writer.start(file);
   for (std::size_t b = 0; b < file.block_count() && out; ++b) {
     file.block(b).for_each_event([&](const TraceEvent& event) {
       // A further peer shows as an arrow to or from its primitive's slice.
-      if (event.kind != EventKind::Peer) writer.event(event);
-      matcher.add(event);
+      matcher.add(event, writer.event(event));
     });
+    writer.end_runs();
+    for (const TraceTransfer& transfer : arrows) writer.arrow(transfer);
+    arrows.clear();
     if (on_progress) {
       on_progress(static_cast<double>(b + 1) / static_cast<double>(file.block_count()));
     }

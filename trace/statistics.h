@@ -12,14 +12,16 @@
 
 namespace ringside {
 
-/// The activity of one channel of one rank. Its primitives do not overlap.
+/// The activity of one channel of one rank. Primitives overlap where several groups of warps share
+/// the channel (NVLS, trees).
 struct ChannelStatistics {
   std::uint32_t communicator = 0;
   Rank rank{0};
   ChannelId channel{0};
   std::uint64_t primitives = 0;
-  Bytes sent;           ///< bytes of sending primitives, counted for each peer
-  Nanoseconds busy{0};  ///< sum of all primitives' durations, waiting included
+  Bytes sent;                    ///< bytes of sending primitives, counted for each peer
+  Nanoseconds busy{0};           ///< time in at least one primitive, waiting included
+  Nanoseconds in_primitives{0};  ///< sum of all primitives' durations
   /// The part of `busy` in receives before the matching send had begun: the sender was late, not
   /// the link. Ranks that receive from a rank which itself waits count as busy, so waiting points
   /// at the first cause. If a receive has several late senders, their waits are added up although

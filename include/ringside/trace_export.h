@@ -13,14 +13,16 @@ namespace RINGSIDE_API ringside {
 
 /// Counts of what export_perfetto() has written.
 struct PerfettoCounts {
-  std::uint64_t events = 0;
+  std::uint64_t events = 0;            ///< without those of kind Peer
   std::uint64_t arrows = 0;            ///< arrows from a send to the matching receive
   std::uint64_t unmatched_halves = 0;  ///< sends or receives without an arrow
 };
 
 /// Writes the trace as Chrome JSON, for ui.perfetto.dev and chrome://tracing: one process per rank,
-/// one thread per channel, one thread for whole collectives, one arrow per transfer. Events are in
-/// the order of the file. The output is deterministic.
+/// one thread per channel, one thread for whole collectives, one arrow per transfer. Slices that overlap
+/// are in further threads of the channel; steps of no length are slices of 1 ns, one for all of a kind
+/// that follow each other at the same time. Events are in the order of the file. The output is
+/// deterministic.
 ///
 /// unit     ts, dur: us, with three decimals, on the file's clock
 /// errors   System: the stream failed

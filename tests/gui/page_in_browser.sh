@@ -16,13 +16,35 @@ show() {
 "$ringside" sim all_reduce --bytes 1M --on dgx-h100 --algo ring --proto simple --channels 2 --trace "$folder/run.rtrace" >/dev/null
 "$ringside" trace export --html "$folder/run.html" "$folder/run.rtrace"
 # 8 ranks, 2 channels, 15 steps each, 14 of them with a send; 8 calls; 8 ranks x 16 chunks.
-show run.html chunks@100 | grep -q 'data-ready="events 248 transfers 224 chunks 128 of 128 switched 0 rounds 14"'
+show run.html chunks@100 | grep -q 'data-ready="events 248 transfers 224 chunks 128 of 128 switched 0 rounds 14 unfinished 0"'
 
 # Of NVLS all goes by the switch, and no share is taken for a result: 8 ranks x 8 heads x 4 channels x 8 loops, there
 # and back, in 2 rounds.
 "$ringside" sim all_reduce --bytes 8M --on dgx-h100 --algo nvls --proto simple --channels 4 --trace "$folder/nvls.rtrace" >/dev/null
 "$ringside" trace export --html "$folder/nvls.html" "$folder/nvls.rtrace"
-show nvls.html topology@50 | grep -q 'transfers 4096 chunks 2048 of 2048 switched 4096 rounds 2"'
+show nvls.html topology@50 | grep -q 'transfers 4096 chunks 2048 of 2048 switched 4096 rounds 2 unfinished 0"'
+
+# A tree of 4 nodes: chains of 8 ranks below the nodes' tree, of which one channel is drawn.
+"$ringside" sim all_reduce --bytes 64K --on dgx-h100 --nodes 4 --algo tree --proto ll --channels 2 --trace "$folder/tree.rtrace" >/dev/null
+"$ringside" trace export --html "$folder/tree.html" "$folder/tree.rtrace"
+show tree.html topology@50 | grep -q 'unfinished 0 tree 9 deep from 0"'
+
+# A job that hung: the page says so, with the call and the ranks.
+cat >"$folder/hung.yaml" <<'END'
+ringside: scenario/1
+name: hung
+ranks: 4
+steps:
+- all_reduce: {on: world, count: 1024, type: float}
+- all_reduce: {on: world, count: 2048, type: float}
+faults:
+- stall: {rank: 2, call: 1}
+END
+"$ringside" run "$folder/hung.yaml" -o "$folder/hung" >/dev/null || true
+"$ringside" trace export --html "$folder/hung.html" "$folder/hung/run.rtrace"
+show hung.html timeline | grep -q 'unfinished 1"'
+grep -q 'role="alert">This job hung\.' "$folder/dom"
+grep -q 'all_reduce 8K, call 2 never ended on ranks 0-1, 3; rank 2 never entered it' "$folder/dom"
 
 # 8 ranks, 16 channels, 54 loops of 15 steps each; 8 calls.
 "$ringside" sim all_reduce --bytes 216M --on dgx-h100 --algo ring --proto simple --channels 16 --set NCCL_BUFFSIZE=65536 \

@@ -45,6 +45,24 @@ TEST(Html, ATitleCannotHideTheScriptsEnd) {
   EXPECT_THAT(page, testing::HasSubstr("\\u003c!--\\u003cscript>"));
 }
 
+// The page names calls that never ended by the time that the file states, from the first event on.
+TEST(Html, CallsThatNeverEndedAreKnownByTheirEnd) {
+  std::vector<TraceEvent> events = late_all_reduce();
+  for (TraceEvent& event : events) {
+    event.begin_ns += 5'000;
+    event.end_ns += 5'000;
+  }
+  TraceInfo info;
+  info.values = {{kNeverEnded, "105000"}};
+  FileBytes bytes = file_header();
+  append_bytes(bytes, info_block(info));
+  append_bytes(bytes, events_block(events));
+  std::ostringstream out;
+  EXPECT_TRUE(export_html(*TraceFile::parse(bytes, "memory"), "hung", out));
+  EXPECT_THAT(out.str(), testing::HasSubstr("\"stuck\":100000}"));
+  EXPECT_THAT(page_of(events, "fine"), testing::HasSubstr("\"stuck\":null}"));
+}
+
 TEST(Html, AHundredThousandEventsTakeLessThanThreeMegabytes) {
   std::vector<TraceEvent> events;
   for (int i = 0; i < 100'000; ++i) {

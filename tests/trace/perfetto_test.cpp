@@ -175,6 +175,62 @@ TEST(Perfetto, ManyEventsStreamThroughTheBuffer) {
   EXPECT_EQ(out.phase("X").size(), 5'000U);
 }
 
+TraceEvent slice(std::int64_t begin_ns, std::int64_t end_ns, Primitive primitive,
+                 std::int32_t rank = 0) {
+  TraceEvent event;
+  event.begin_ns = begin_ns;
+  event.end_ns = end_ns;
+  event.primitive = primitive;
+  event.rank = rank;
+  event.bytes = 100;
+  return event;
+}
+
+// A viewer draws slices of one thread inside each other, and cuts those that overlap.
+TEST(Perfetto, SlicesThatOverlapAreInThreadsOfTheirOwn) {
+  const Exported out =
+      exported({slice(0, 100, Primitive::Recv), slice(50, 150, Primitive::RecvSend),
+                slice(100, 120, Primitive::Recv)});
+  const std::vector<Json> slices = out.phase("X");
+  ASSERT_EQ(slices.size(), 3U);
+  EXPECT_EQ(slices[0]["tid"], 0);
+  EXPECT_NE(slices[1]["tid"], 0);
+  EXPECT_EQ(slices[2]["tid"], 0) << "there is room behind the first one";
+  EXPECT_THAT(out.text, HasSubstr("channel 0 (2)"));
+}
+
+// 32 sends that take no time, and a step that begins at the same time: two slices, and both ends of the arrows in them.
+TEST(Perfetto, StepsOfNoLengthAreOneSliceThatArrowsReach) {
+  std::vector<TraceEvent> events;
+  for (std::uint32_t i = 0; i < 32; ++i) {
+    events.push_back(slice(1000, 1000, Primitive::Send));
+    events.back().send_peer = 1;
+    events.back().step = i;
+  }
+  events.push_back(slice(1000, 5000, Primitive::Recv));
+  for (std::uint32_t i = 0; i < 32; ++i) {
+    events.push_back(slice(2000 + 10 * i, 2005 + 10 * i, Primitive::Recv, 1));
+    events.back().recv_peer = 0;
+    events.back().step = i;
+  }
+  const Exported out = exported(events);
+  EXPECT_EQ(out.counts.events, 65U);
+  const std::vector<Json> slices = out.phase("X");
+  ASSERT_EQ(slices.size(), 34U);
+  EXPECT_EQ(slices[0]["args"]["steps_of_no_length"], 32);
+  EXPECT_EQ(slices[0]["args"]["bytes"], 3200);
+  EXPECT_EQ(slices[0]["dur"], 0.001);
+  EXPECT_EQ(slices[1]["ts"], 1.001);
+  const std::vector<Json> starts = out.phase("s");
+  ASSERT_EQ(starts.size(), 32U);
+  for (const Json& start : starts) {
+    EXPECT_EQ(start["ts"], 1.0);
+    EXPECT_EQ(start["tid"], slices[0]["tid"]);
+  }
+  EXPECT_LT(out.text.find("\"ph\":\"X\""), out.text.find("\"ph\":\"s\""))
+      << "a viewer looks for the slice first";
+}
+
 TEST(Perfetto, ReportsHowFarItIs) {
   FileBytes bytes = file_header();
   for (std::uint32_t i = 0; i < 4; ++i) append_bytes(bytes, events_block(steps(i, 1)));

@@ -66,6 +66,29 @@ TEST(TraceStatistics, APrimitiveOfTwoPeersIsOnePrimitive) {
   EXPECT_EQ(all.channels[0].busy, Nanoseconds{5});
 }
 
+// Two groups of warps share a channel: 0 .. 100 and 50 .. 150 us are 150 us, however many primitives there are.
+TEST(TraceStatistics, TimeOfSeveralPrimitivesAtOnceIsBusyOnce) {
+  std::vector<TraceEvent> events;
+  const auto add = [&](std::int64_t begin_ns, std::int64_t end_ns) {
+    TraceEvent event;
+    event.begin_ns = begin_ns;
+    event.end_ns = end_ns;
+    events.push_back(event);
+  };
+  add(0, 100'000);
+  add(50'000, 150'000);
+  add(120'000, 130'000);
+  ChannelStatistics channel = statistics({events}).channels.at(0);
+  EXPECT_EQ(channel.busy, Nanoseconds{150'000});
+  EXPECT_EQ(channel.in_primitives, Nanoseconds{210'000});
+  // Out of order, with gaps, more ranges than are kept apart: each is 5 ns, and the whole is added again in the end.
+  events.clear();
+  for (std::int64_t i = 0; i < 1000; ++i) add((i ^ 1) * 10, (i ^ 1) * 10 + 5);
+  EXPECT_EQ(statistics({events}).channels.at(0).busy, Nanoseconds{5000});
+  add(0, 10'000);
+  EXPECT_LE(statistics({events}).channels.at(0).busy, Nanoseconds{10'000});
+}
+
 TEST(TraceStatistics, WaitingNeverExceedsTheReceive) {
   std::vector<TraceEvent> events = late_all_reduce();
   events[4].begin_ns =
