@@ -263,8 +263,10 @@ void ProgramLines::finish_tables() {
   }
   finish_pods();
   finish_clocks();
-  constexpr int kBusyPercent = 90;  // a kernel of a collective that waits spins at 100
-  const auto is_busy = [](const auto& one) { return one.first >= kBusyPercent; };
+  const auto is_busy = [](const auto& one) {
+    constexpr int kBusyPercent = 90;  // a kernel of a collective that waits spins at 100
+    return one.first >= kBusyPercent;
+  };
   const auto is_idle = [](const auto& one) { return one.first == 0; };
   const auto busy = std::count_if(gpus_.begin(), gpus_.end(), is_busy);
   const auto idle = std::find_if(gpus_.begin(), gpus_.end(), is_idle);
