@@ -11,9 +11,9 @@ install(TARGETS ringside_library EXPORT ringside_targets RUNTIME_DEPENDENCY_SET 
 install(TARGETS ringside RUNTIME_DEPENDENCY_SET ringside_needs RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS ringside_simgrid RUNTIME_DEPENDENCY_SET ringside_needs
         RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/ringside)
-if(TARGET ringside_gui)
+if(TARGET ringside_gui) # which `./run build` does not build
   install(TARGETS ringside_gui RUNTIME_DEPENDENCY_SET ringside_needs
-          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ringside-gui)
+          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ringside-gui OPTIONAL)
 endif()
 
 install(EXPORT ringside_targets NAMESPACE ringside::

@@ -74,6 +74,8 @@ class Rank:
             TORCH_FR_DUMP_TEMP_FILE=os.path.join(folder, DUMP_PREFIX),
         )
         environment.setdefault("OMP_NUM_THREADS", "1")
+        # PyTorch 2.4 and later take libuv for their store, even where they are built without it, as Debian's are.
+        environment.setdefault("USE_LIBUV", "0")
         if asked.timeout:
             environment["RINGSIDE_OP_TIMEOUT"] = str(asked.timeout)
         if asked.fault or asked.fault_plan:

@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 
-from forked_ranks import dist, ringside, torch
+from forked_ranks import dist, ringside, tcp_store, torch
 
 TIMEOUT_S = 120
 END_S = 10
@@ -26,7 +26,7 @@ CASES = {
 
 def run(case, rank, port):
     """Returns the error of the rank, and how long its last call took."""
-    store = dist.TCPStore("127.0.0.1", port, 2, rank == 0, timeout=datetime.timedelta(seconds=60))
+    store = tcp_store(port, rank, 2)
     timeout = datetime.timedelta(seconds=TIMEOUT_S)
     dist.init_process_group("ringside", store=store, rank=rank, world_size=2, timeout=timeout)
     data = torch.ones(1000)

@@ -1,6 +1,7 @@
 """Ranks of a job, forked from one process that has imported PyTorch."""
 
 import ctypes
+import datetime
 import os
 import runpy
 import sys
@@ -18,7 +19,16 @@ except ImportError:
 import ringside.script
 import ringside.torch
 
+# Debian builds PyTorch without libuv, which 2.4 and later take for TCPStore unless they are told otherwise.
+os.environ["USE_LIBUV"] = "0"
+VERSION = tuple(int(part) for part in torch.__version__.split(".")[:2])
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "pytorch"
+
+
+def tcp_store(port, rank, ranks):
+    """A store that rank 0 serves."""
+    words = {"use_libuv": False} if VERSION >= (2, 4) else {}
+    return dist.TCPStore("127.0.0.1", port, ranks, rank == 0, timeout=datetime.timedelta(seconds=60), **words)
 
 
 def start(ranks, words, folder, port, **environment):
@@ -32,16 +42,32 @@ def start(ranks, words, folder, port, **environment):
     return children
 
 
+def spawn(ranks, words, folder, port, **environment):
+    """As start(), but each rank imports PyTorch itself: a forked one that has used FSDP2 crashes in exit(), over gloo, too."""
+    children = []
+    for rank in range(ranks):
+        log = os.path.join(folder, f"rank_{rank}.log")
+        files = [(os.POSIX_SPAWN_OPEN, 1, log, os.O_CREAT | os.O_WRONLY, 0o644), (os.POSIX_SPAWN_DUP2, 1, 2)]
+        own = {**os.environ, **_environment(rank, ranks, folder, port), **environment}
+        program = [sys.executable, str(EXAMPLES / words[0]), *words[1:]]
+        children.append(os.posix_spawn(sys.executable, program, own, file_actions=files))
+    return children
+
+
+def _environment(rank, ranks, folder, port):
+    return {
+        "RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": str(ranks),
+        "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
+        "TORCH_FR_DUMP_TEMP_FILE": os.path.join(folder, "nccl_trace_rank_"),
+    }  # fmt: skip
+
+
 def _run(rank, ranks, words, folder, port, environment):
     """Never returns."""
     log = os.open(os.path.join(folder, f"rank_{rank}.log"), os.O_CREAT | os.O_WRONLY)
     os.dup2(log, 1)
     os.dup2(log, 2)
-    os.environ.update(
-        RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_RANK=str(rank), LOCAL_WORLD_SIZE=str(ranks),
-        MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port),
-        TORCH_FR_DUMP_TEMP_FILE=os.path.join(folder, "nccl_trace_rank_"), **environment,
-    )  # fmt: skip
+    os.environ.update({**_environment(rank, ranks, folder, port), **environment})
     if "BACKEND" not in os.environ:
         ringside.script.replace_backends()
     sys.argv = [str(EXAMPLES / words[0]), *words[1:]]

@@ -20,7 +20,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from forked_ranks import start, torch
+from forked_ranks import VERSION, start
 
 TIMEOUT_S = 3
 END_S = 3
@@ -46,7 +46,6 @@ CASES = {
     "killed": ("all_reduce.py", 3, "kill:rank=2,call=9", {"dead_rank"}, [2]),
     "stalled link": ("all_reduce.py", 3, "stall_link:from=1,to=2,step=9", {"network_stall"}, []),
 }  # fmt: skip
-VERSION = tuple(int(part) for part in torch.__version__.split(".")[:2])
 if VERSION >= (2, 6):
     CASES["conditional layer"] = ("fsdp.py conditional", 3, "", DIFFERENT, [1])
 if VERSION >= (2, 14):

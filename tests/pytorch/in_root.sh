@@ -39,7 +39,7 @@ chmod +x "$place/cli/ringside"
 cat >"$place/inside.sh" <<'TEXT'
 set -euo pipefail
 cd /tmp/ringside-pytorch
-export LC_ALL=C.UTF-8 USE_LIBUV=0 OMP_NUM_THREADS=1
+export LC_ALL=C.UTF-8 OMP_NUM_THREADS=1
 # Only the linker and the backend need the copied libraries: g++ and Python have their own.
 export LDFLAGS="-Wl,-rpath-link,$PWD/libraries -Wl,-rpath,$PWD/libraries -Wl,--disable-new-dtags"
 export RINGSIDE_BUILD=$PWD MAX_JOBS=2

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from forked_ranks import dist
+from forked_ranks import dist, tcp_store
 
 LATE_S = 1.0
 TIMEOUT = datetime.timedelta(seconds=2)
@@ -14,7 +14,7 @@ TIMEOUT = datetime.timedelta(seconds=2)
 
 def run(rank, port):
     """returns  the error of the barrier"""
-    store = dist.TCPStore("127.0.0.1", port, 3, rank == 0, timeout=datetime.timedelta(seconds=60))
+    store = tcp_store(port, rank, 3)
     dist.init_process_group("ringside", store=store, rank=rank, world_size=3)
     group = dist.distributed_c10d._get_default_group()
     try:

@@ -11,7 +11,7 @@ import re
 import sys
 import tempfile
 
-from forked_ranks import start, torch
+from forked_ranks import VERSION, spawn, start
 
 RANKS = 3
 STEPS = 20
@@ -20,12 +20,12 @@ TOLERANCE = 1e-6
 
 def scripts():
     """FSDP cannot be imported in 1.13 on Python 3.11, and FSDP2 needs streams of the CPU."""
-    version = tuple(int(part) for part in torch.__version__.split(".")[:2])
-    return ["ddp.py"] + ["fsdp.py 1"] * (version >= (2, 6)) + ["fsdp.py 2"] * (version >= (2, 14))
+    return ["ddp.py"] + ["fsdp.py 1"] * (VERSION >= (2, 6)) + ["fsdp.py 2"] * (VERSION >= (2, 14))
 
 
 def losses_over(backend, script, folder, port):
-    children = start(RANKS, script.split(), folder, port, BACKEND=backend)
+    begin = spawn if script == "fsdp.py 2" else start
+    children = begin(RANKS, script.split(), folder, port, BACKEND=backend)
     statuses = [os.waitpid(child, 0)[1] for child in children]
     logs = [open(os.path.join(folder, f"rank_{rank}.log")).read() for rank in range(RANKS)]
     if any(statuses):

@@ -19,10 +19,10 @@ using Kind = OutlineStep::Kind;
 /// Four ranks, and pairs of them.
 Reproduction pairs_job() {
   Reproduction made;
-  made.scenario.outline = {.name = "job",
-                           .ranks = 4,
-                           .families = {{"world", "default_pg", {{0, 1, 2, 3}}},
-                                        {"pairs", "undefined", {{0, 1}, {2, 3}}}}};
+  made.scenario.outline.name = "job";
+  made.scenario.outline.ranks = 4;
+  made.scenario.outline.families = {{"world", "default_pg", {{0, 1, 2, 3}}},
+                                    {"pairs", "undefined", {{0, 1}, {2, 3}}}};
   return made;
 }
 
