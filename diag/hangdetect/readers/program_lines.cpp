@@ -245,6 +245,9 @@ void ProgramLines::finish_clocks() {
                        "nvidia-smi shows a clock that is held down, of");
 }
 
+/// Least utilisation of a busy GPU: a kernel of a collective that waits spins at 100.
+constexpr int kBusyPercent = 90;
+
 /// Finds the few odd rows of a table: a stopped process among running ones, an idle GPU among busy ones.
 void ProgramLines::finish_tables() {
   const auto state = [&](const Line& line, What what, int rank, std::int64_t code) {
@@ -263,10 +266,7 @@ void ProgramLines::finish_tables() {
   }
   finish_pods();
   finish_clocks();
-  const auto is_busy = [](const auto& one) {
-    constexpr int kBusyPercent = 90;  // a kernel of a collective that waits spins at 100
-    return one.first >= kBusyPercent;
-  };
+  const auto is_busy = [](const auto& one) { return one.first >= kBusyPercent; };
   const auto is_idle = [](const auto& one) { return one.first == 0; };
   const auto busy = std::count_if(gpus_.begin(), gpus_.end(), is_busy);
   const auto idle = std::find_if(gpus_.begin(), gpus_.end(), is_idle);
