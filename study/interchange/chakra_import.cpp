@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <queue>
 #include <set>
@@ -24,6 +26,8 @@ using OutlineKind = OutlineStep::Kind;
 
 constexpr std::size_t kMostNodes = 10'000'000;
 constexpr int kMostRanks = 65536;
+/// Longer times are cut to this one, so that a damaged trace cannot make sums of times overflow.
+constexpr std::chrono::hours kLongestNode{24};
 
 /// A node's meaning for a program.
 struct Item {
@@ -43,7 +47,7 @@ struct Item {
   [[nodiscard]] bool is_call() const {
     return step.kind == OutlineKind::Call || step.kind == OutlineKind::Transfer;
   }
-  /// For one rank: items on the same stream wait for the previous one anyway.
+  /// Returns whether the rank runs both on one stream, where each waits for the previous one anyway.
   [[nodiscard]] bool shares_stream(const Item& other) const {
     if (is_of_pair() || other.is_of_pair()) {
       return is_of_pair() == other.is_of_pair() && group == other.group && source == other.source &&
@@ -58,6 +62,7 @@ struct Item {
   }
 };
 
+/// Returns the attribute's integer or boolean; -1 if it has another type.
 std::int64_t number_of(const chakra::Attribute& attribute) {
   using Case = chakra::Attribute::ValueCase;
   switch (attribute.value_case()) {
@@ -102,6 +107,47 @@ std::optional<Op> op_of_type(std::int64_t type) {
   }
 }
 
+/// Returns the rank; -1: the number cannot be a rank.
+int to_rank(std::int64_t number) {
+  return number < 0 || number >= kMostRanks ? -1 : static_cast<int>(number);
+}
+
+/// The attributes of a node that decide its meaning, but are not part of it.
+struct NodeTraits {
+  std::int64_t collective = 0;  ///< chakra::CollectiveCommType
+  bool is_on_host = false;
+};
+
+/// Copies group, size, ranks and time of a node into its item.
+NodeTraits read_attributes(const chakra::Node& node, Item& item) {
+  NodeTraits traits;
+  const std::uint64_t longest_us = std::chrono::microseconds{kLongestNode}.count();
+  item.step.time = std::chrono::microseconds{std::min(node.duration_micros(), longest_us)};
+  for (const chakra::Attribute& attribute : node.attr()) {
+    const std::string& name = attribute.name();
+    const std::int64_t number = number_of(attribute);
+    if (name == "comm_size") item.bytes = number;
+    if (name == "comm_type") traits.collective = number;
+    if (name == "comm_src") item.source = to_rank(number);
+    if (name == "comm_dst") item.target = to_rank(number);
+    if (name == "root_rank") item.root = to_rank(number);
+    if (name == "is_cpu_op") traits.is_on_host = number == 1;
+    if (name == "group_call") item.set = number;
+    if (name == "pg_name") item.group = attribute.string_val();
+    if (name == "pg_desc") item.description = attribute.string_val();
+    if (name == "data_type") {
+      if (const auto known = parse_data_type(attribute.string_val())) item.type = *known;
+    }
+    if (name == "duration_nanos" && number >= 0) {
+      item.step.time = std::min(Nanoseconds{number}, Nanoseconds{kLongestNode});
+    }
+  }
+  return traits;
+}
+
+/// Asynchronous calls that no node has waited for yet: place among the items -> place among the rank's calls.
+using OpenCalls = std::map<std::size_t, std::size_t>;
+
 /// The nodes of one rank, in an order in which each comes after the nodes that it waits for.
 class RankImport {
  public:
@@ -122,9 +168,8 @@ class RankImport {
   Status write(RecordedRank& own) {
     own.is_silent = false;
     std::vector<OutlineStep> before;
-    std::map<std::size_t, std::size_t>
-        open;  ///< asynchronous calls that no node has waited for yet, and their places in own.calls
-    std::map<int, std::int64_t> numbers;
+    OpenCalls open;
+    std::map<int, std::int64_t> numbers;  // by group: that of its next call
     for (std::size_t i = 0; i < items_.size(); ++i) {
       const Item& item = items_[i];
       if (item.is_nothing) continue;
@@ -135,7 +180,7 @@ class RankImport {
       }
       RecordedCall call{.step = item.step, .group = item.group_number};
       const RecordedGroup& group = job_.groups[static_cast<std::size_t>(item.group_number)];
-      RINGSIDE_TRY(place(item, group, call));
+      RINGSIDE_TRY(describe(item, group, call));
       call.step.async = is_async(i);
       call.is_of_set = item.set != 0;
       call.sequence = -item.set;  // the rank's own number, unknown to others
@@ -162,59 +207,20 @@ class RankImport {
     item.id = node.id();
     for (const std::uint64_t id : node.data_deps()) item.after.push_back(id);
     for (const std::uint64_t id : node.ctrl_deps()) item.after.push_back(id);
-    item.step.time = Nanoseconds{std::chrono::microseconds{static_cast<std::int64_t>(
-        std::min<std::uint64_t>(node.duration_micros(), 86'400'000'000))}};
-    std::int64_t type = 0;
-    bool is_host = false;
-    for (const chakra::Attribute& attribute : node.attr()) {
-      const std::string& name = attribute.name();
-      const std::int64_t number = number_of(attribute);
-      if (name == "comm_size") item.bytes = number;
-      if (name == "comm_type") type = number;
-      if (name == "comm_src") item.source = whole(number);
-      if (name == "comm_dst") item.target = whole(number);
-      if (name == "root_rank") item.root = whole(number);
-      if (name == "is_cpu_op") is_host = number == 1;
-      if (name == "group_call") item.set = number;
-      if (name == "pg_name") item.group = attribute.string_val();
-      if (name == "pg_desc") item.description = attribute.string_val();
-      if (name == "data_type") {
-        if (const auto known = parse_data_type(attribute.string_val())) item.type = *known;
-      }
-      constexpr std::int64_t kDay = 86'400'000'000'000;
-      if (name == "duration_nanos" && number >= 0) {
-        item.step.time = Nanoseconds{std::min(number, kDay)};
-      }
-    }
+    const NodeTraits traits = read_attributes(node, item);
     switch (node.type()) {
       case chakra::COMP_NODE:
       case chakra::MEM_LOAD_NODE:
       case chakra::MEM_STORE_NODE:
-        item.step.kind = is_host ? OutlineKind::Compute : OutlineKind::Kernel;
-        if (item.step.time.count() == 0 && !is_host) {
-          job_.note("nodes without a duration take no time");
-        }
+        set_work(traits, item);
         break;
-      case chakra::COMM_COLL_NODE: {
-        const auto op = op_of_type(type);
-        item.is_nothing = !op;
-        if (!op) job_.note(fmt::format("collectives of type {}: programs have no word", type));
-        item.step.op = op.value_or(Op::AllReduce);
+      case chakra::COMM_COLL_NODE:
+        set_collective(traits, item);
         break;
-      }
       case chakra::COMM_SEND_NODE:
-      case chakra::COMM_RECV_NODE: {
-        item.step.kind = OutlineKind::Transfer;
-        const bool is_send = node.type() == chakra::COMM_SEND_NODE;
-        int& self = is_send ? item.source : item.target;
-        const int other = is_send ? item.target : item.source;
-        if (self < 0) self = rank_;
-        if (self != rank_ || other < 0 || other == rank_) {
-          return bad(node.id(), fmt::format("a transfer from {} to {}", item.source, item.target),
-                     "comm_src and comm_dst are ranks of the job, one of them the file's");
-        }
+      case chakra::COMM_RECV_NODE:
+        RINGSIDE_TRY(set_transfer(node.type() == chakra::COMM_SEND_NODE, item));
         break;
-      }
       default:
         item.is_nothing = true;
     }
@@ -227,11 +233,33 @@ class RankImport {
     return {};
   }
 
-  static int whole(std::int64_t number) {
-    return number < 0 || number >= kMostRanks ? -1 : static_cast<int>(number);
+  void set_work(const NodeTraits& traits, Item& item) const {
+    item.step.kind = traits.is_on_host ? OutlineKind::Compute : OutlineKind::Kernel;
+    if (item.step.time.count() == 0 && !traits.is_on_host) {
+      job_.note("nodes without a duration take no time");
+    }
   }
 
-  /// By the file's order, as far as the dependencies of nodes allow.
+  void set_collective(const NodeTraits& traits, Item& item) const {
+    const auto op = op_of_type(traits.collective);
+    item.is_nothing = !op;
+    if (!op) {
+      job_.note(fmt::format("collectives of type {}: programs have no word", traits.collective));
+    }
+    item.step.op = op.value_or(Op::AllReduce);
+  }
+
+  Status set_transfer(bool is_send, Item& item) const {
+    item.step.kind = OutlineKind::Transfer;
+    int& self = is_send ? item.source : item.target;
+    const int other = is_send ? item.target : item.source;
+    if (self < 0) self = rank_;
+    if (self == rank_ && other >= 0 && other != rank_) return {};
+    return bad(item.id, fmt::format("a transfer from {} to {}", item.source, item.target),
+               "comm_src and comm_dst are ranks of the job, one of them the file's");
+  }
+
+  /// Sorts the items in the file's order, as far as their dependencies allow, and finds the places they wait for.
   Status sort() {
     std::unordered_map<std::uint64_t, std::size_t> places;
     for (std::size_t i = 0; i < items_.size(); ++i) {
@@ -301,53 +329,67 @@ class RankImport {
     return true;
   }
 
-  /// A node that waits for asynchronous calls needs a join before it; if it waits for one of a group and not for the
-  /// next of that group, before the next.
-  void join(std::size_t place, std::map<std::size_t, std::size_t>& open, RecordedRank& own,
+  /// Adds the step that a node needs before it if it waits for asynchronous calls.
+  void join(std::size_t place, OpenCalls& open, RecordedRank& own,
             std::vector<OutlineStep>& before) const {
     const Item& item = items_[place];
-    OutlineStep step;
     if (item.step.kind == OutlineKind::Compute) {
-      const bool waits_for_gpu = std::ranges::any_of(item.waits, [&](std::size_t one) {
-        return !items_[one].is_nothing && items_[one].step.kind != OutlineKind::Compute;
-      });
-      if (!waits_for_gpu) return;
-      step.kind = OutlineKind::Synchronize;
-      before.push_back(step);
+      if (!waits_for_gpu(item)) return;
+      before.push_back({.kind = OutlineKind::Synchronize});
       open.clear();
       return;
     }
-    step.kind = OutlineKind::Join;
-    std::map<int, std::size_t> last;  ///< by group: the last one that is waited for
-    for (const std::size_t one : item.waits) {
-      if (!open.contains(one) || items_[one].shares_stream(item)) continue;
-      std::size_t& newest = last.try_emplace(items_[one].group_number, one).first->second;
-      newest = std::max(newest, one);
-    }
+    const std::map<int, std::size_t> last = last_awaited(item, open);
     if (last.empty()) return;
     const bool are_all = std::ranges::all_of(open, [&](const auto& one) {
       const auto joined = last.find(items_[one.first].group_number);
       return joined != last.end() && one.first <= joined->second;
     });
     if (are_all) {
-      before.push_back(step);
+      before.push_back({.kind = OutlineKind::Join});
       open.clear();
       return;
     }
-    step.is_of_family = true;
-    for (const auto& [group, newest] : last) {
-      step.family = group;
-      const auto next = std::ranges::find_if(open, [&, until = newest](const auto& one) {
-        return one.first > until && items_[one.first].group_number == step.family;
-      });
-      (next == open.end() ? before : own.calls[next->second].before).push_back(step);
-      std::erase_if(open, [&, until = newest](const auto& one) {
-        return one.first <= until && items_[one.first].group_number == step.family;
-      });
-    }
+    for (const auto& [group, newest] : last) join_group(group, newest, open, own, before);
   }
 
-  Status place(const Item& item, const RecordedGroup& group, RecordedCall& call) const {
+  /// Returns whether a node on the host waits for work of the GPU.
+  [[nodiscard]] bool waits_for_gpu(const Item& item) const {
+    return std::ranges::any_of(item.waits, [&](std::size_t one) {
+      return !items_[one].is_nothing && items_[one].step.kind != OutlineKind::Compute;
+    });
+  }
+
+  /// Returns by group the newest open call that the node waits for, apart from the calls of its own stream.
+  [[nodiscard]] std::map<int, std::size_t> last_awaited(const Item& item,
+                                                        const OpenCalls& open) const {
+    std::map<int, std::size_t> last;
+    for (const std::size_t one : item.waits) {
+      if (!open.contains(one) || items_[one].shares_stream(item)) continue;
+      std::size_t& newest = last.try_emplace(items_[one].group_number, one).first->second;
+      newest = std::max(newest, one);
+    }
+    return last;
+  }
+
+  /// Joins the group's calls up to `newest`. A join covers all calls of a group that began before it, so it goes before
+  /// the group's next open call, if there is one.
+  void join_group(int group, std::size_t newest, OpenCalls& open, RecordedRank& own,
+                  std::vector<OutlineStep>& before) const {
+    const auto is_of_group = [&](const auto& one) {
+      return items_[one.first].group_number == group;
+    };
+    const auto next = std::ranges::find_if(
+        open, [&](const auto& one) { return one.first > newest && is_of_group(one); });
+    OutlineStep step{.kind = OutlineKind::Join};
+    step.is_of_family = true;
+    step.family = group;
+    (next == open.end() ? before : own.calls[next->second].before).push_back(step);
+    std::erase_if(open, [&](const auto& one) { return one.first <= newest && is_of_group(one); });
+  }
+
+  /// Sets the call's element type, count, and the ends of a transfer or the root.
+  Status describe(const Item& item, const RecordedGroup& group, RecordedCall& call) const {
     OutlineStep& step = call.step;
     step.type = item.type.value_or(DataType::Uint8);
     const auto size = static_cast<std::int64_t>(size_of(step.type).value);
@@ -417,10 +459,8 @@ Result<Members> read_groups(const GivenFile& file, int world) {
   return groups;
 }
 
-}  // namespace
-
-Result<RecordedJob> import_chakra(const std::vector<GivenFile>& traces, const GivenFile* groups) {
-  RecordedJob job;
+/// errors  Corrupt: a name without a rank, two files of one rank, a missing rank
+Result<std::vector<const GivenFile*>> files_by_rank(const std::vector<GivenFile>& traces) {
   std::map<int, const GivenFile*> files;
   for (const GivenFile& file : traces) {
     const auto rank = rank_of(file.name);
@@ -431,52 +471,84 @@ Result<RecordedJob> import_chakra(const std::vector<GivenFile>& traces, const Gi
                    "the files of a job are called NAME.0.et, NAME.1.et, ..."};
     }
   }
-  const int world = files.empty() ? 0 : files.rbegin()->first + 1;
-  if (static_cast<std::size_t>(world) != files.size() || world == 0) {
+  const int last = files.empty() ? -1 : files.rbegin()->first;
+  if (files.empty() || static_cast<std::size_t>(last) + 1 != files.size()) {
     return Error{ErrorCode::Corrupt,
-                 fmt::format("{} traces, of ranks up to {}", files.size(), world - 1),
+                 fmt::format("{} traces, of ranks up to {}", files.size(), last),
                  "give the traces of all ranks, from 0 on"};
   }
-  job.ranks.resize(static_cast<std::size_t>(world));
-  std::vector<RankImport> ranks;
-  ranks.reserve(files.size());
-  for (const auto& [rank, file] : files) {
-    ranks.emplace_back(*file, rank, job);
-    RINGSIDE_TRY(ranks.back().read());
-  }
-  Members members;
-  if (groups != nullptr) {
-    RINGSIDE_TRY(members, read_groups(*groups, world));
-  }
-  std::vector<int> all;
-  for (int rank = 0; rank < world; ++rank) all.push_back(rank);
-  Members seen;
+  std::vector<const GivenFile*> by_rank;
+  for (const auto& [rank, file] : files) by_rank.push_back(file);
+  return by_rank;
+}
+
+/// Returns by group the ranks that call in it.
+Members callers_of(std::vector<RankImport>& ranks) {
+  Members callers;
   for (RankImport& rank : ranks) {
     for (const Item& item : rank.items()) {
       if (!item.is_call() || item.is_nothing || item.group.empty()) continue;
-      std::vector<int>& list = seen[item.group];
+      std::vector<int>& list = callers[item.group];
       if (list.empty() || list.back() != rank.rank()) list.push_back(rank.rank());
     }
   }
-  std::map<std::string, int> numbers;
-  const auto number_of_group = [&](const Item& item) {
-    const auto [place, is_new] = numbers.try_emplace(item.group, 0);
-    if (!is_new) return place->second;
-    const auto given = members.find(item.group);
-    std::vector<int> own = all;
-    if (given != members.end()) {
-      own = given->second;
-    } else if (!item.group.empty()) {
-      own = seen[item.group];
-      job.note("members of groups: the ranks that call in them");
+  return callers;
+}
+
+/// The job's groups, by their names in the traces. A group that the file of groups does not list has the ranks that
+/// call in it; the group without a name has all ranks.
+class GroupNumbers {
+ public:
+  GroupNumbers(Members given, Members callers, RecordedJob& job)
+      : given_(std::move(given)), callers_(std::move(callers)), job_(job) {}
+
+  /// Returns the number of the item's group in the job, which gets the group with its first item.
+  int of(const Item& item) {
+    const auto [place, is_new] = numbers_.try_emplace(item.group, 0);
+    if (is_new) {
+      place->second = job_.group_of(item.group, item.description, members_of(item.group));
     }
-    place->second = job.group_of(item.group, item.description, std::move(own));
     return place->second;
-  };
+  }
+
+ private:
+  std::vector<int> members_of(const std::string& group) {
+    if (const auto given = given_.find(group); given != given_.end()) return given->second;
+    if (group.empty()) {
+      std::vector<int> all(job_.ranks.size());
+      std::iota(all.begin(), all.end(), 0);
+      return all;
+    }
+    job_.note("members of groups: the ranks that call in them");
+    return callers_[group];
+  }
+
+  Members given_, callers_;
+  RecordedJob& job_;
+  std::map<std::string, int> numbers_;
+};
+
+}  // namespace
+
+Result<RecordedJob> import_chakra(const std::vector<GivenFile>& traces, const GivenFile* groups) {
+  RINGSIDE_TRY(const std::vector<const GivenFile*> files, files_by_rank(traces));
+  RecordedJob job;
+  job.ranks.resize(files.size());
+  std::vector<RankImport> ranks;
+  ranks.reserve(files.size());
+  for (const GivenFile* const file : files) {
+    ranks.emplace_back(*file, static_cast<int>(ranks.size()), job);
+    RINGSIDE_TRY(ranks.back().read());
+  }
+  Members given;
+  if (groups != nullptr) {
+    RINGSIDE_TRY(given, read_groups(*groups, static_cast<int>(files.size())));
+  }
+  GroupNumbers numbers(std::move(given), callers_of(ranks), job);
   for (RankImport& rank : ranks) {
     for (Item& item : rank.items()) {
       if (!item.is_call() || item.is_nothing) continue;
-      item.group_number = number_of_group(item);
+      item.group_number = numbers.of(item);
       const RecordedGroup& group = job.groups[static_cast<std::size_t>(item.group_number)];
       if (group.index_of(rank.rank()) < 0) {
         return Error{ErrorCode::Corrupt,

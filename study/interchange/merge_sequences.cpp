@@ -17,7 +17,7 @@ using OutlineKind = OutlineStep::Kind;
 /// Returns true if both steps are equal; kernel times may differ by clock effects.
 bool is_alike(const OutlineStep& a, const OutlineStep& b) {
   constexpr double kNear = 0.005;
-  constexpr double kTick = 2000;  // ns
+  constexpr double kTick = 2000;  // ns; Chakra's durations are whole microseconds
   const auto ta = static_cast<double>(a.time.count());
   const auto tb = static_cast<double>(b.time.count());
   const bool is_near = std::abs(ta - tb) <= std::max(kTick, kNear * std::max(ta, tb));
@@ -35,6 +35,61 @@ std::size_t group_of_all(const RecordedJob& job) {
     found = std::min(found, i);
   }
   return found;
+}
+
+/// The path of a transfer: group, sender, receiver.
+using TransferPath = std::tuple<int, int, int>;
+
+TransferPath path_of(const RecordedCall& call) {
+  return {call.group, call.step.from, call.step.to};
+}
+
+/// Returns true for a transfer that its recorder did not number.
+bool is_uncounted(const RecordedCall& call) {
+  return call.step.kind == OutlineKind::Transfer && !call.is_counted;
+}
+
+/// Returns the numbers of one end from `first` on.
+std::vector<std::int64_t> tail_of(const std::vector<std::int64_t>& numbers, std::int64_t first) {
+  return {std::ranges::lower_bound(numbers, first), numbers.end()};
+}
+
+/// Returns true if both ends gave equal numbers to the transfers that both have recorded.
+/// numbers  ascending
+bool are_alike(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
+  constexpr std::size_t kEnough = 3;  // one or two may agree by chance
+  if (a.empty() || b.empty()) return false;
+  const std::int64_t first = std::max(a.front(), b.front());
+  const std::vector<std::int64_t> ours = tail_of(a, first);
+  const std::vector<std::int64_t> theirs = tail_of(b, first);
+  const std::size_t common = std::min(ours.size(), theirs.size());
+  return common >= kEnough &&
+         std::equal(ours.begin(), ours.begin() + static_cast<std::ptrdiff_t>(common),
+                    theirs.begin());
+}
+
+/// Returns true if two transfers of one set have the same ends: such transfers cannot begin
+/// together.
+bool sends_twice(const std::vector<RecordedCall>& calls) {
+  std::set<std::pair<int, int>> ends;
+  return std::ranges::any_of(calls, [&](const RecordedCall& call) {
+    return call.is_of_set && !ends.emplace(call.step.from, call.step.to).second;
+  });
+}
+
+/// Returns the distance d if each member i of each group sends to member i + d; else nullopt.
+std::optional<int> places_on(const std::vector<RecordedCall>& calls, const hangs::Family& family) {
+  const std::size_t size = calls.size();
+  const auto has_size = [&](const std::vector<int>& members) { return members.size() == size; };
+  if (size < 2 || !std::ranges::all_of(family.members, has_size)) return std::nullopt;
+  const auto places = static_cast<int>(size);
+  const OutlineStep& first = calls.front().step;
+  const int by = (first.to - first.from + places) % places;
+  const bool are_even = std::ranges::all_of(calls, [&](const RecordedCall& call) {
+    return (call.step.to - call.step.from + places) % places == by &&
+           call.step.count == first.count && call.step.type == first.type;
+  });
+  return are_even && by != 0 ? std::optional(by) : std::nullopt;
 }
 
 }  // namespace
@@ -82,83 +137,24 @@ int SequenceMerger::add_family(const RecordedGroup& group) {
   }
 }
 
-namespace {
-
-using Way = std::tuple<int, int, int>;  // group, from, to
-
-Way way_of(const RecordedCall& call) { return {call.group, call.step.from, call.step.to}; }
-
-bool is_uncounted(const RecordedCall& call) {
-  return call.step.kind == OutlineKind::Transfer && !call.is_counted;
-}
-
-/// Returns the numbers of one end from `first` on.
-std::vector<std::int64_t> tail_of(const std::vector<std::int64_t>& numbers, std::int64_t first) {
-  return {std::ranges::lower_bound(numbers, first), numbers.end()};
-}
-
-/// Returns true if both ends gave equal numbers to the transfers that both have recorded.
-/// numbers  ascending
-bool are_alike(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
-  constexpr std::size_t kEnough = 3;  // one or two may agree by chance
-  if (a.empty() || b.empty()) return false;
-  const std::int64_t first = std::max(a.front(), b.front());
-  const std::vector<std::int64_t> ours = tail_of(a, first);
-  const std::vector<std::int64_t> theirs = tail_of(b, first);
-  const std::size_t common = std::min(ours.size(), theirs.size());
-  return common >= kEnough &&
-         std::equal(ours.begin(), ours.begin() + static_cast<std::ptrdiff_t>(common),
-                    theirs.begin());
-}
-
-}  // namespace
-
-namespace {
-
-/// Returns true if two transfers of one set have the same ends: such transfers cannot begin
-/// together.
-bool sends_twice(const std::vector<RecordedCall>& calls) {
-  std::set<std::pair<int, int>> ends;
-  return std::ranges::any_of(calls, [&](const RecordedCall& call) {
-    return call.is_of_set && !ends.emplace(call.step.from, call.step.to).second;
-  });
-}
-
-/// Returns the distance d if each member i of each group sends to member i + d; else nullopt.
-std::optional<int> places_on(const std::vector<RecordedCall>& calls, const hangs::Family& family) {
-  const std::size_t size = calls.size();
-  const auto has_size = [&](const std::vector<int>& members) { return members.size() == size; };
-  if (size < 2 || !std::ranges::all_of(family.members, has_size)) return std::nullopt;
-  const auto places = static_cast<int>(size);
-  const OutlineStep& first = calls.front().step;
-  const int by = (first.to - first.from + places) % places;
-  const bool are_even = std::ranges::all_of(calls, [&](const RecordedCall& call) {
-    return (call.step.to - call.step.from + places) % places == by &&
-           call.step.count == first.count && call.step.type == first.type;
-  });
-  return are_even && by != 0 ? std::optional(by) : std::nullopt;
-}
-
-}  // namespace
-
 void SequenceMerger::number_by_sequence() {
-  std::map<Way, std::map<int, std::vector<std::int64_t>>> ends;  // by rank
+  std::map<TransferPath, std::map<int, std::vector<std::int64_t>>> ends;  // by rank
   for (int number = 0; number < world(); ++number) {
     for (const RecordedCall& call : rank(number).calls) {
       if (is_uncounted(call) && call.sequence > 0)
-        ends[way_of(call)][number].push_back(call.sequence);
+        ends[path_of(call)][number].push_back(call.sequence);
     }
   }
-  std::map<Way, std::int64_t> firsts;
-  for (const auto& [way, own] : ends) {
+  std::map<TransferPath, std::int64_t> firsts;
+  for (const auto& [path, own] : ends) {
     if (own.size() != 2) continue;
     const auto& a = own.begin()->second;
     const auto& b = own.rbegin()->second;
-    if (are_alike(a, b)) firsts[way] = std::max(a.front(), b.front());
+    if (are_alike(a, b)) firsts[path] = std::max(a.front(), b.front());
   }
   for (RecordedRank& own : job_.ranks) {
     std::erase_if(own.calls, [&](RecordedCall& call) {
-      const auto first = is_uncounted(call) ? firsts.find(way_of(call)) : firsts.end();
+      const auto first = is_uncounted(call) ? firsts.find(path_of(call)) : firsts.end();
       if (first == firsts.end()) return false;
       call.number = call.sequence;
       call.is_counted = true;
@@ -169,24 +165,24 @@ void SequenceMerger::number_by_sequence() {
 
 void SequenceMerger::align_transfers() {
   number_by_sequence();
-  std::map<Way, std::int64_t> oldest;
+  std::map<TransferPath, std::int64_t> oldest;
   for (RecordedRank& own : job_.ranks) {
-    std::map<Way, std::int64_t> done;
+    std::map<TransferPath, std::int64_t> done;
     for (const RecordedCall& call : own.calls) {
-      if (is_uncounted(call) && !call.is_pending) ++done[way_of(call)];
+      if (is_uncounted(call) && !call.is_pending) ++done[path_of(call)];
     }
-    std::map<Way, std::int64_t> seen;
+    std::map<TransferPath, std::int64_t> seen;
     for (RecordedCall& call : own.calls) {
-      if (is_uncounted(call)) call.number = seen[way_of(call)]++ - done[way_of(call)];
+      if (is_uncounted(call)) call.number = seen[path_of(call)]++ - done[path_of(call)];
     }
-    for (const auto& [way, count] : seen) {
-      const auto [place, is_new] = oldest.try_emplace(way, -done[way]);
-      place->second = std::max(place->second, -done[way]);
+    for (const auto& [path, count] : seen) {
+      const auto [place, is_new] = oldest.try_emplace(path, -done[path]);
+      place->second = std::max(place->second, -done[path]);
     }
   }
   for (RecordedRank& own : job_.ranks) {
     std::erase_if(own.calls, [&](const RecordedCall& call) {
-      return is_uncounted(call) && call.number < oldest[way_of(call)];
+      return is_uncounted(call) && call.number < oldest[path_of(call)];
     });
   }
 }
