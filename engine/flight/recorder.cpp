@@ -18,6 +18,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/pytorch_types.h"
 #include "base/warning.h"
 #include "engine/flight/copy_dump.h"
 #include "engine/flight/dump_file.h"
@@ -515,7 +516,7 @@ class FlightRecorder::Impl {
     if (!is_message(slot.collective)) call.root = slot.other;
     call.input = {slot.input};
     call.output = {slot.output};
-    call.type = recorded_name(slot.type);
+    call.type = pytorch_name(slot.type);
     if (slot.site != nullptr) {
       for (const CallFrame& frame : slot.site->frames) {
         call.frames.push_back({frame.function, frame.file, frame.line});
