@@ -120,7 +120,7 @@ class Sink : public logs::RecordSink {
     for (ProcessStack& stack : facts_.stacks) name_stack(stack);
     name_processes();
     // Dumps. Calls that a program prints are used only without NCCL's COLL lines, which are exact.
-    facts_.lines_as_dumps = calls_.finish(facts_.world, where, groups);
+    facts_.lines_as_dumps = calls_.finish(facts_.world, facts_.known_world, where, groups);
     facts_.dumps = dumps_.finish(where, groups);
     facts_.timeouts = dumps_.waits().timeouts();
     if (facts_.lines_as_dumps.empty()) {
