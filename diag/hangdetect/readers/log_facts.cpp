@@ -280,6 +280,7 @@ class Sink : public logs::RecordSink {
         take_attached(record);
         break;
       case MessageId::EngineWait:
+        if (is_engine_timeout(record.text())) ++facts_.run.waits;
         if (rank >= 0) {
           engine_waits_.try_emplace(rank, record.place,
                                     std::string(record.text().substr(0, kShown)));
