@@ -299,7 +299,17 @@ WaitState wait_state_of(const Job& job) {
   }
   // Collectives: a blocked rank waits for the members that are absent, or held in another call. Members without a dump
   // may have made the call; they count only if nothing else explains the wait.
+  std::size_t first = 0;  // of the group's fronts
   for (auto& [key, waiting] : at) {
+    const bool is_new_group =
+        wait_state.fronts.empty() || wait_state.fronts.back().group != key.first;
+    if (is_new_group) first = wait_state.fronts.size();
+    if (wait_state.fronts.size() - first >= kMostFronts) {
+      for (const int r : waiting) {
+        wait_state.waits[static_cast<std::size_t>(r)] = wait_state.fronts[first].waiting;
+      }
+      continue;
+    }
     Front front = front_at(job, key.first, key.second);
     front.waiting = std::move(waiting);
     std::vector<int> held;
