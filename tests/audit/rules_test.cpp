@@ -271,6 +271,24 @@ TEST(AuditRules, AFaultOfASwitchIsAnSXidWithItsOwnAdvice) {
   EXPECT_NE(xid_finding(fatal).fix.find("NVSwitches"), std::string::npos);
 }
 
+// An RTX A4000 has no NVLink connector, unlike an A40; an RTX A6000 has one.
+TEST(AuditRules, NvlinkIsMissingOnlyBetweenGpusThatCanHaveIt) {
+  const std::string who = "n01:4000:4100 [0] NCCL INFO ";
+  const std::string dump = who + "=== System : maxBw 24.0 totalBw 24.0 ===\n" + who +
+                           "CPU/0 (1/1/2)\n" + who + "+ PCI[24.0] - GPU/1B000 (0)\n" + who +
+                           "+ PCI[24.0] - GPU/5D000 (1)\n" + who +
+                           "==========================================\n";
+  const auto two = [](const std::string& gpu) {
+    return "GPU 0: " + gpu + " (UUID: GPU-4c1a2b3d)\nGPU 1: " + gpu + " (UUID: GPU-5c1a2b3d)\n";
+  };
+  for (const char* gpu : {"NVIDIA A40", "NVIDIA RTX A6000", "NVIDIA A100-SXM4-80GB"}) {
+    EXPECT_TRUE(of(two(gpu) + dump).has("nvlink_missing", Severity::Warning)) << gpu;
+  }
+  for (const char* gpu : {"NVIDIA RTX A4000", "NVIDIA RTX A3000", "NVIDIA RTX A1000"}) {
+    EXPECT_FALSE(of(two(gpu) + dump).has("nvlink_missing")) << gpu;
+  }
+}
+
 TEST(AuditRules, ATableThatNeverPrintsARowIsCut) {
   const std::string begin =
       "# Collective test starting: all_reduce_perf\n"

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
+#include "diag/audit/gpu_names.h"
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
 
@@ -37,10 +39,12 @@ double floor_of(const BenchmarkTable& table, int hosts) {
   const std::string& gpu = table.devices.front().gpu;
   const std::size_t each = table.devices.size() / static_cast<std::size_t>(std::max(hosts, 1));
   constexpr std::size_t kBoard = 4;
-  const bool is_board = contains_any(gpu, {"SXM", "HBM3", "GH200", "GB200", "B200", "H200"});
-  if (!is_board || contains(gpu, "PCIe")) return 0;
-  const bool is_hopper = contains_any(gpu, {"H100", "H200", "GH200", "B200", "GB200"});
-  const bool is_volta = contains(gpu, "V100");
+  constexpr std::array<std::string_view, 6> kBoards{"SXM*",  "HBM3*", "GH200",
+                                                    "GB200", "B200",  "H200"};
+  constexpr std::array<std::string_view, 5> kSinceHopper{"H100", "H200", "GH200", "B200", "GB200"};
+  if (!names_any_gpu(gpu, kBoards) || names_gpu(gpu, "PCIe")) return 0;
+  const bool is_hopper = names_any_gpu(gpu, kSinceHopper);  // or newer
+  const bool is_volta = names_gpu(gpu, "V100");
   if (each < kBoard) {
     if (hosts > 1) return is_hopper ? 3 : is_volta ? 1 : 2;
     return each < 2 ? 0 : is_hopper ? 60 : is_volta ? 15 : 40;
