@@ -189,6 +189,7 @@ void print_losses(const TraceFile& file, const TraceStatistics& all) {
   line("file end", counts.is_torn_at_end
                        ? "torn: a process was killed or the disk was full while it wrote a block"
                        : "whole");
+  if (counts.dumps > 0) line("dumps", "of " + plural(counts.dumps, "rank", "ranks"));
   if (counts.skipped_bytes > 0) {
     line("skipped", fmt::format("{} bytes that belong to no whole block", counts.skipped_bytes));
   }
@@ -344,6 +345,7 @@ Json document(const OpenedTrace& trace, const TraceStatistics& all, const Traced
                {"nranks", all.ranks},
                {"transfers", all.transfers},
                {"unmatched_halves", all.unmatched_halves},
+               {"dumps", counts.dumps},
                {"blocks", counts.blocks},
                {"unknown_blocks", counts.unknown_blocks},
                {"malformed_blocks", counts.malformed_blocks},

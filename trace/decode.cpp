@@ -130,6 +130,7 @@ BlockContent BlockDecoder::decode(std::span<const std::byte> payload, TraceBlock
     block.aligned_copy_ = std::move(copy);
     return BlockContent::Events;
   }
+  if (root->dump() != nullptr) return BlockContent::Dump;
   if (root->info() == nullptr) return BlockContent::Unknown;
   if (!are_values_their_own(*root->info(), payload.size())) return BlockContent::Malformed;
   info = info_of(*root->info());
@@ -144,6 +145,17 @@ TraceBlock BlockDecoder::events(std::span<const std::byte> payload, std::uint32_
       read_columns(*rtrace::GetBlock(bytes_of(payload))->events(), block.size_, block.columns_);
   RINGSIDE_ASSERT(is_read, "a block that decode() has accepted");
   return block;
+}
+
+TraceDumpPart BlockDecoder::dump(std::span<const std::byte> payload,
+                                 std::unique_ptr<std::uint64_t[]>& copy) {
+  payload = aligned(payload, copy);
+  const rtrace::DumpPart& part = *rtrace::GetBlock(bytes_of(payload))->dump();
+  TraceDumpPart read{part.rank(), part.offset(), part.total_bytes(), {}};
+  if (part.bytes() != nullptr) {
+    read.bytes = std::as_bytes(std::span(part.bytes()->data(), part.bytes()->size()));
+  }
+  return read;
 }
 
 bool TraceBlock::is_readable(std::size_t i) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -117,6 +118,18 @@ std::span<const std::byte> BlockEncoder::events(std::span<const TraceEvent> even
       impl_->builder, begin_ns, end_ns, offset, bytes, sequence, communicator, rank, recv_peer,
       send_peer, step, channel, kind, primitive, collective, algorithm, protocol, is_modelled);
   return impl_->framed(rtrace::CreateBlock(impl_->builder, 0, columns), pid);
+}
+
+std::span<const std::byte> BlockEncoder::dump(const TraceDumpPart& part, std::uint32_t pid) {
+  RINGSIDE_ASSERT(!part.bytes.empty() && part.bytes.size() <= kMostDumpBytes, "{} bytes",
+                  part.bytes.size());
+  impl_->start();
+  std::uint8_t* to = nullptr;
+  const auto bytes = impl_->builder.CreateUninitializedVector(part.bytes.size(), &to);
+  std::memcpy(to, part.bytes.data(), part.bytes.size());
+  const auto made =
+      rtrace::CreateDumpPart(impl_->builder, part.rank, part.offset, part.total_bytes, bytes);
+  return impl_->framed(rtrace::CreateBlock(impl_->builder, 0, 0, made), pid);
 }
 
 std::span<const std::byte> BlockEncoder::info(const TraceInfo& info) {

@@ -9,6 +9,7 @@
 #include "ringside/trace_event.h"
 #include "ringside/trace_info.h"
 #include "trace/clock_map.h"
+#include "trace/dump_part.h"
 
 namespace ringside {
 
@@ -27,6 +28,12 @@ class BlockEncoder {
   /// column with equal values is stored as one entry.  shape  1 .. kMostEvents events
   std::span<const std::byte> events(std::span<const TraceEvent> events, const ClockMap& clock,
                                     std::uint32_t pid);
+
+  /// Maximum bytes of a dump per block, likewise.
+  static constexpr std::size_t kMostDumpBytes = 512 * 1024;
+
+  /// Returns the block of a part of a dump.  shape  1 .. kMostDumpBytes bytes
+  std::span<const std::byte> dump(const TraceDumpPart& part, std::uint32_t pid);
 
   /// Returns the block that introduces a process. Texts are cut at 4 KiB, and only 64 values are
   /// stored.

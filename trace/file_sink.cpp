@@ -68,6 +68,11 @@ Status TraceFileSink::write(std::span<const std::byte> block) {
                       kRoomHelp);
 }
 
+Status append_dumps(const std::string& path, const std::map<std::int32_t, std::string>& dumps) {
+  RINGSIDE_TRY(const std::shared_ptr<TraceFileSink> sink, TraceFileSink::join(path));
+  return write_dumps(*sink, dumps);
+}
+
 Result<std::unique_ptr<TraceRecorder>> record_to_file(const std::string& path, TraceInfo info) {
   RINGSIDE_TRY(std::shared_ptr<TraceFileSink> sink, TraceFileSink::create(path));
   return TraceRecorder::start(std::move(sink), std::move(info));

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -38,6 +40,11 @@ class TraceFileSink : public TraceSink {
   const std::string path_;
   const UniqueFd file_;
 };
+
+/// Appends flight recorder dumps to a finished trace, by rank of the job, so that the file alone shows what each rank
+/// had called.
+/// errors  as TraceFileSink::join() and write()
+Status append_dumps(const std::string& path, const std::map<std::int32_t, std::string>& dumps);
 
 /// Return a recorder that writes a new file, or that joins the file of another process.
 /// errors  as create() and join()

@@ -42,6 +42,7 @@ Result<TraceMerge> merge_traces(std::span<const TraceFile* const> files,
         info.values.emplace_back("clock", described(clock));
       RINGSIDE_TRY(sink.write(encoder.info(info)));
     }
+    RINGSIDE_TRY(write_dumps(sink, files[file]->dumps()));
   }
 
   Status status;

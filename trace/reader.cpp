@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
 #include <utility>
 
 #include "base/assert.h"
@@ -137,6 +138,11 @@ void TraceFile::take(std::span<const std::byte> payload, Place place) {
       counts_.processes += 1;
       if (processes_.size() < kMostProcesses) processes_.push_back(std::move(info));
       return;
+    case BlockContent::Dump: {
+      std::unique_ptr<std::uint64_t[]> copy;
+      take_dump(BlockDecoder::dump(payload, copy), place);
+      return;
+    }
     case BlockContent::Unknown:
       counts_.unknown_blocks += 1;
       return;
@@ -145,6 +151,41 @@ void TraceFile::take(std::span<const std::byte> payload, Place place) {
       last_gap_ = blocks_.size();
       return;
   }
+}
+
+/// Parts of a dump follow one another in the file. A part that continues no dump is of one whose beginning was lost.
+void TraceFile::take_dump(const TraceDumpPart& part, Place place) {
+  const std::uint64_t size = part.bytes.size();
+  const bool is_sound = part.rank >= 0 && size > 0 && part.total_bytes >= size &&
+                        part.offset <= part.total_bytes - size;
+  if (!is_sound) {
+    counts_.malformed_blocks += 1;
+    return;
+  }
+  DumpPlaces& dump = dumps_[part.rank];
+  if (part.offset == 0) {
+    if (dump.is_whole()) --counts_.dumps;
+    dump = {{}, 0, part.total_bytes};
+  }
+  if (part.offset != dump.held || part.total_bytes != dump.total) return;
+  dump.parts.push_back(place);
+  dump.held += size;
+  if (dump.is_whole()) ++counts_.dumps;
+}
+
+std::map<std::int32_t, std::string> TraceFile::dumps() const {
+  std::map<std::int32_t, std::string> all;
+  for (const auto& [rank, places] : dumps_) {
+    if (!places.is_whole()) continue;
+    std::string& text = all[rank];
+    for (const Place& place : places.parts) {
+      std::unique_ptr<std::uint64_t[]> copy;
+      const TraceDumpPart part =
+          BlockDecoder::dump(bytes_.subspan(place.offset, place.bytes), copy);
+      text.append(reinterpret_cast<const char*>(part.bytes.data()), part.bytes.size());
+    }
+  }
+  return all;
 }
 
 TraceBlock TraceFile::block(std::size_t index) const {

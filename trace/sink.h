@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -36,5 +39,9 @@ class TraceMemorySink : public TraceSink {
   mutable std::mutex mutex_;
   std::vector<std::byte> bytes_;  ///< under mutex_
 };
+
+/// Writes flight recorder dumps, by rank of the job: what each rank had called when the run ended.
+/// errors  those of the sink
+Status write_dumps(TraceSink& sink, const std::map<std::int32_t, std::string>& dumps);
 
 }  // namespace ringside

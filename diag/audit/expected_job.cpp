@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "diag/audit/findings.h"
+#include "diag/audit/gpu_names.h"
 #include "diag/audit/rules/transports.h"
 #include "engine/topology/sources/load_hosts.h"
 
@@ -37,7 +38,6 @@ struct PresetOfGpu {
   std::string_view words, preset;
 };
 
-/// A longer name precedes a shorter one that is part of it.
 constexpr PresetOfGpu kPresets[] = {
     {"GB300", "gb300-nvl72"}, {"GB200", "gb200-nvl72"}, {"GH200", "gh200"},   {"H200", "hgx-h200"},
     {"B200", "dgx-b200"},     {"H100", "dgx-h100"},     {"A100", "dgx-a100"}, {"V100", "dgx-1v"},
@@ -207,7 +207,7 @@ std::string_view preset_of_gpu(std::string_view gpu) {
   // PCIe cards have no NVLink, or have bridges that no line shows.
   if (contains_any(lower_case(gpu), {"pcie", " nvl"})) return {};
   for (const PresetOfGpu& one : kPresets) {
-    if (contains(gpu, one.words)) return one.preset;
+    if (names_gpu(gpu, one.words)) return one.preset;
   }
   return {};
 }

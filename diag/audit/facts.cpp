@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text_parts.h"
+#include "diag/audit/gpu_names.h"
 
 namespace ringside::audit {
 
@@ -135,14 +136,15 @@ bool JobFacts::has_failed(std::uint32_t process) const {
   });
 }
 
-bool JobFacts::has_text_of_gpu(std::string_view words) const {
-  const auto has = [&](std::string text) { return (text += ' ').find(words) != std::string::npos; };
+bool JobFacts::has_text_of_any_gpu(std::span<const std::string_view> words) const {
   const std::vector<KeptLine>& listed = plain_of(PlainLine::GpuName).kept;
-  return std::any_of(listed.begin(), listed.end(),
-                     [&](const KeptLine& line) { return has(line.quoted.text); }) ||
+  return std::any_of(
+             listed.begin(), listed.end(),
+             [&](const KeptLine& line) { return names_any_gpu(line.quoted.text, words); }) ||
          std::any_of(tables.begin(), tables.end(), [&](const BenchmarkTable& table) {
-           return std::any_of(table.devices.begin(), table.devices.end(),
-                              [&](const BenchmarkDevice& device) { return has(device.gpu); });
+           return std::any_of(
+               table.devices.begin(), table.devices.end(),
+               [&](const BenchmarkDevice& device) { return names_any_gpu(device.gpu, words); });
          });
 }
 

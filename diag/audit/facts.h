@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -115,9 +116,12 @@ struct JobFacts : SaidTables<SaidBy>, StatedLists {
   [[nodiscard]] const PlainLines& plain_of(PlainLine line) const {
     return plain[static_cast<std::size_t>(line)];
   }
-  /// Returns whether a benchmark's header or a list of GPUs names a GPU with these words. A blank in `words` also
-  /// matches the end of the name.
-  [[nodiscard]] bool has_text_of_gpu(std::string_view words) const;
+  /// Returns whether a benchmark's header or a list of GPUs names a GPU with these words, or with any of them.
+  /// words  as names_gpu() has them
+  [[nodiscard]] bool has_text_of_gpu(std::string_view words) const {
+    return has_text_of_any_gpu({&words, 1});
+  }
+  [[nodiscard]] bool has_text_of_any_gpu(std::span<const std::string_view> words) const;
   /// Returns whether a device of NET/IB has a port of this link layer: `IB` or `RoCE`.
   [[nodiscard]] bool has_ports_of(std::string_view link) const;
   /// Returns whether the text contains the output of a command, so that the user need not run it.

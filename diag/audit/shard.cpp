@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/fnv.h"
 #include "diag/job/job_words.h"
 #include "diag/logparse/init_records.h"
 #include "diag/logparse/quick_text.h"
@@ -38,15 +39,11 @@ bool is_same(const Link& link, const ChannelEdge& edge, Ends ends, std::uint16_t
 }
 
 /// Returns a hash of a call, to compare calls between ranks.
-/// source  Fowler, Noll, Vo: FNV-1a, with numbers taken whole instead of byte by byte
 std::uint32_t signature_of(const CollCall& call) {
-  std::uint64_t hash = 14695981039346656037U;
-  const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 1099511628211U; };
-  for (const char c : call.function) mix(static_cast<unsigned char>(c));
-  mix(call.count);
-  mix(static_cast<std::uint64_t>(call.datatype) + 1);
-  mix(static_cast<std::uint64_t>(call.op) + 1);
-  mix(static_cast<std::uint64_t>(call.root) + 1);
+  std::uint64_t hash = fnv_with(fnv_of(call.function), call.count);
+  hash = fnv_with(hash, static_cast<std::uint64_t>(call.datatype) + 1);
+  hash = fnv_with(hash, static_cast<std::uint64_t>(call.op) + 1);
+  hash = fnv_with(hash, static_cast<std::uint64_t>(call.root) + 1);
   return static_cast<std::uint32_t>(hash ^ (hash >> 32));
 }
 

@@ -154,12 +154,14 @@ Result<Examination> examine(const std::vector<std::string>& arguments) {
   Dumps read = load_dumps(all.files, *all.names);
   Traces traces = load_traces(all.files, *all.names);
   read.bad.insert(read.bad.end(), traces.bad.begin(), traces.bad.end());
-  if (read.dumps.empty() && traces.dumps.empty() && !read.bad.empty()) {
+  if (read.dumps.empty() && traces.recorded.empty() && traces.dumps.empty() && !read.bad.empty()) {
     return read.bad.front().error;
   }
   all.dumps = std::move(read.dumps);
   if (all.dumps.empty()) all.dumps = load_recording_dumps(all.files, *all.names, read.bad);
-  // Traces replace the dumps of a job that has none: the two number their calls differently.
+  // Traces replace the dumps of a job that has none: the two number their calls differently. Dumps in a trace precede
+  // its events, which lack calls that were queued.
+  if (all.dumps.empty()) all.dumps = std::move(traces.recorded);
   if (all.dumps.empty()) {
     all.dumps = std::move(traces.dumps);
     all.connections = std::move(traces.connections);

@@ -6,8 +6,8 @@
 namespace ringside {
 namespace {
 
-// In the order of Collective and DataType.
-// source  PyTorch torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp, c10/core/ScalarType.h
+// In the order of Collective.
+// source  PyTorch torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp
 constexpr std::array kCollectives{"broadcast",
                                   "reduce",
                                   "_all_gather_base",
@@ -21,15 +21,12 @@ constexpr std::array kCollectives{"broadcast",
                                   "gather",
                                   "all_gather"};
 static_assert(kCollectives.size() == kCollectiveCount);
-constexpr std::array kTypes{"Char", "Byte",  "Int",    "UInt32",   "Long",          "UInt64",
-                            "Half", "Float", "Double", "BFloat16", "Float8_e4m3fn", "Float8_e5m2"};
 
 }  // namespace
 
 const char* recorded_name(Collective collective) {
   return kCollectives[static_cast<std::size_t>(collective)];
 }
-const char* recorded_name(DataType type) { return kTypes[static_cast<std::size_t>(type)]; }
 
 bool has_format(const char* format, int major, int minor) {
   int own_major = 0;

@@ -91,8 +91,7 @@ void append_pickle(const FlightDump& dump, std::string& out);
 /// of pg_status, keys in alphabetical order, no `entries` if empty.
 void append_json(const FlightDump& dump, std::string& out);
 
-/// Returns PyTorch's names of calls and element types: all_reduce, _all_gather_base; Float, BFloat16.
+/// Returns PyTorch's name of a call: all_reduce, _all_gather_base.
 const char* recorded_name(Collective collective);
-const char* recorded_name(DataType type);
 
 }  // namespace ringside

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/pytorch_types.h"
 #include "trace/clock.h"
 
 namespace ringside {
@@ -169,7 +170,7 @@ FlightDump::Call FlightRing::call_of(const FlightSlot& slot, int rank,
   if (!is_flight_message(slot.collective)) call.root = slot.other;
   call.input = {slot.input};
   call.output = {slot.output};
-  call.type = recorded_name(slot.type);
+  call.type = pytorch_name(slot.type);
   if (slot.site != nullptr) {
     for (const CallFrame& frame : slot.site->frames) {
       call.frames.push_back({frame.function, frame.file, frame.line});

@@ -11,6 +11,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/engine_words.h"
 #include "engine/runtime/bootstrap/bootstrap.h"
 #include "engine/runtime/calls/call_turns.h"
 #include "engine/runtime/calls/failure.h"
@@ -393,7 +394,7 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::shared_ptr<Bootstr
             raw->reported.note(from, number, call);
           },
           [raw = impl.get()] {
-            raw->dump({ErrorCode::PeerGone, "a call of another rank failed"});
+            raw->dump({ErrorCode::PeerGone, std::string(kOtherCallFailed)});
           }));
   if (options.job_rank) {
     RINGSIDE_TRY(impl->options.job_ranks,

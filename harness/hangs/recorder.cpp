@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/pytorch_types.h"
+
 namespace ringside::hangs {
 namespace {
 
@@ -185,7 +187,7 @@ CallText describe(const Program& program, const Step& step, bool is_end, int ran
   text.output = {output};
   if (recorder.is_gloo && step.op == Op::AllGather) text.output = {output / input, input};
   if (recorder.is_gloo && step.op == Op::ReduceScatter) text.output = text.input;
-  text.type = recorded_name(step.type);
+  text.type = pytorch_name(step.type);
   return text;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,12 +16,15 @@
 
 namespace RINGSIDE_API ringside {
 
+struct TraceDumpPart;
+
 /// The content of an .rtrace file, and its unreadable parts.
 struct TraceCounts {
   std::uint64_t blocks = 0;             ///< blocks of events
   std::uint64_t events = 0;             ///< readable events
   std::uint64_t unreadable_events = 0;  ///< see TraceBlock::is_readable()
   std::uint64_t processes = 0;          ///< processes that wrote their TraceInfo
+  std::uint64_t dumps = 0;              ///< complete dumps of ranks, see TraceFile::dumps()
   /// Complete blocks of a type that only a newer ringside writes.
   std::uint64_t unknown_blocks = 0;
   std::uint64_t malformed_blocks = 0;  ///< blocks with a valid checksum that violate the schema
@@ -56,6 +60,9 @@ class TraceFile {
   /// kept; counts() counts all.
   [[nodiscard]] const std::vector<TraceInfo>& processes() const { return processes_; }
   [[nodiscard]] const TraceCounts& counts() const { return counts_; }
+  /// Returns the complete flight recorder dumps in the file, by rank of the job: what each rank had called when the run
+  /// ended. Of two dumps of a rank, the later one.
+  [[nodiscard]] std::map<std::int32_t, std::string> dumps() const;
   [[nodiscard]] std::size_t size_bytes() const { return bytes_.size(); }
 
   /// Returns the number of event blocks. Blocks are in the order of the file; those of one lane are in recording
@@ -85,6 +92,7 @@ class TraceFile {
                                  bool is_cut);
   void scan(bool is_cut);
   void take(std::span<const std::byte> payload, Place place);
+  void take_dump(const TraceDumpPart& part, Place place);
 
   std::shared_ptr<const void> mapping_;
   std::span<const std::byte> mapped_;  ///< the whole mapping
@@ -92,6 +100,13 @@ class TraceFile {
   std::vector<Place> blocks_;
   std::optional<std::size_t> last_gap_;
   std::vector<TraceInfo> processes_;
+  /// The parts of each rank's newest dump, in order; the sizes of what they hold.
+  struct DumpPlaces {
+    std::vector<Place> parts;
+    std::uint64_t held = 0, total = 0;
+    [[nodiscard]] bool is_whole() const { return !parts.empty() && held == total; }
+  };
+  std::map<std::int32_t, DumpPlaces> dumps_;
   TraceCounts counts_;
 };
 

@@ -1,12 +1,12 @@
 #include "study/interchange/recorded.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <string_view>
 #include <utility>
 
 #include "base/one_line.h"
+#include "base/pytorch_types.h"
 #include "base/wording.h"
 
 namespace ringside::study {
@@ -81,23 +81,9 @@ std::optional<hangs::Op> program_op(hang::Op op) {
 }
 
 std::optional<DataType> program_type(const std::string& text) {
-  constexpr std::array<std::pair<std::string_view, DataType>, 11> kTypes{
-      {{"Float", DataType::Float32},
-       {"Double", DataType::Float64},
-       {"Half", DataType::Float16},
-       {"BFloat16", DataType::Bfloat16},
-       {"Int", DataType::Int32},
-       {"Long", DataType::Int64},
-       {"Char", DataType::Int8},
-       {"Byte", DataType::Uint8},
-       {"Bool", DataType::Uint8},
-       {"Float8_e4m3fn", DataType::Float8E4m3},
-       {"Float8_e5m2", DataType::Float8E5m2}}};
   const std::string first = text.substr(0, text.find_first_of("->,"));
-  const auto found =
-      std::ranges::find(kTypes, first, &std::pair<std::string_view, DataType>::first);
-  if (found == kTypes.end()) return std::nullopt;
-  return found->second;
+  if (first == "Bool") return DataType::Uint8;  // one byte an element
+  return type_of_pytorch(first);
 }
 
 std::string word_of(const std::string& text) {

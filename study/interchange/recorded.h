@@ -72,7 +72,8 @@ struct RecordedJob {
 /// ends of coalesced sets, gathers, unknown names.
 std::optional<hangs::Op> program_op(hang::Op op);
 
-/// Parses PyTorch's name of an element type that NCCL supports.
+/// Parses PyTorch's name of an element type that NCCL supports, or the first of several: `Float->BFloat16`. `Bool` is a
+/// byte.
 std::optional<DataType> program_type(const std::string& text);
 
 /// Returns the text with only letters, digits and `_`, which names of groups consist of.

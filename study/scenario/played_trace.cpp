@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
+#include "base/read_file.h"
+#include "diag/hangdetect/readers/dump_files.h"
 #include "harness/hangs/calls.h"
 #include "trace/file_sink.h"
 
@@ -116,6 +119,17 @@ Result<PlayedTrace> write_trace(const hangs::Play& play, const hangs::Program& p
   if (recorder->stats().dropped == 0) return written;
   return Error{ErrorCode::System, fmt::format("{}: the trace could not be written", path),
                "make room on the disk"};
+}
+
+Status add_dumps_to_trace(const std::string& folder) {
+  RINGSIDE_TRY(const hang::Inputs inputs, hang::find_inputs({folder}));
+  std::map<std::int32_t, std::string> dumps;
+  for (const hang::InputFile& file : inputs.files) {
+    const int rank = hang::rank_of_name(file.path);
+    if (file.kind != hang::FileKind::Dump || rank < 0) continue;
+    RINGSIDE_TRY(dumps[rank], read_file(file.path, kMostOfAFile));
+  }
+  return append_dumps(folder + "/run.rtrace", dumps);
 }
 
 }  // namespace ringside::study

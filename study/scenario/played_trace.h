@@ -64,4 +64,8 @@ Result<PlayedTrace> write_trace(const hangs::Play& play, const hangs::Program& p
                                 const std::string& name, const std::string& path,
                                 std::uint64_t most_events = 2'000'000);
 
+/// Appends the dumps in the folder to its run.rtrace, so that the trace alone gives their verdict.
+/// errors  as hang::find_inputs(), read_file() and append_dumps()
+Status add_dumps_to_trace(const std::string& folder);
+
 }  // namespace ringside::study

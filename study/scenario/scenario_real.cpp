@@ -11,6 +11,7 @@
 #include "harness/job.h"
 #include "harness/program_run.h"
 #include "harness/scenario/plan_faults.h"
+#include "study/scenario/played_trace.h"
 #include "study/scenario/scenario_parts.h"
 
 namespace ringside::study {
@@ -146,6 +147,7 @@ Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
     std::ofstream(folder.path() + "/job.log") << outcome.failure << "\n";
   }
   outcome.end = End::Hang;
+  if (!job.trace_path.empty()) RINGSIDE_TRY(add_dumps_to_trace(folder.path()));
   RINGSIDE_TRY(outcome.verdict, verdict_of(folder.path()));
   return outcome;
 }

@@ -339,7 +339,7 @@ class SimulatedRun {
           fmt::format("run.rtrace has the last {} calls, those that ended after {}", trace.events,
                       format_time(Seconds{static_cast<double>(trace.from_ns) * 1e-9})));
     }
-    return {};
+    return add_dumps_to_trace(question_.folder);
   }
 
   const ScenarioQuestion& question_;

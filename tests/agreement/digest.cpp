@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "base/fnv.h"
 #include "tests/support/answer.h"
 
 namespace ringside::oracle {
@@ -52,14 +53,10 @@ class Digesting {
   /// Adds a text to the hash.
   ///
   /// source  FNV-1a, 64 bits; a byte of 0 ends each word
-  void hash(std::string_view text) {
-    for (const char c : text) byte(static_cast<unsigned char>(c));
-    byte(0);
-  }
-  void byte(unsigned char value) { hash_ = (hash_ ^ value) * 0x100000001b3U; }
+  void hash(std::string_view text) { hash_ = fnv_with(fnv_with(hash_, text), 0); }
 
   Digest digest_;
-  std::uint64_t hash_ = 0xcbf29ce484222325U;
+  std::uint64_t hash_ = kFnvBegin;
   std::uint64_t measures_ = 0;
 };
 

@@ -218,6 +218,77 @@ TEST(AuditRules, FatalXidsAreErrorsAndConsequencesAreNot) {
                    .has("xid_error", Severity::Warning));
 }
 
+/// A line of the kernel log about the GPU of a rank of job_of_four().
+std::string xid(int rank, int code, const std::string& text = "text") {
+  const std::string host = rank < 2 ? "n01" : "n02";
+  return "Mar  3 04:12:55 " + host +
+         " kernel: NVRM: Xid (PCI:0000:" + (rank % 2 == 0 ? "1b" : "5d") +
+         ":00): " + std::to_string(code) + ", pid='<unknown>', name=<unknown>, " + text + "\n";
+}
+
+std::string sxid(const std::string& how) {
+  return "[ 8123.4] nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 12028, " + how +
+         ", Link 32 egress non-posted PRIV error\n";
+}
+
+const Finding& xid_finding(const Audit& audit) {
+  const auto found = std::ranges::find(audit.findings, "xid_error", &Finding::id);
+  EXPECT_NE(found, audit.findings.end());
+  return *found;
+}
+
+TEST(AuditRules, EachGpuWithTheWorstXidIsNamed) {
+  const Audit two =
+      of(job_of_four("IB", "NET/IB/0/GDRDMA") + xid(1, 45) + xid(0, 79) + xid(3, 79) + xid(2, 45));
+  const Finding& both = xid_finding(two);
+  EXPECT_THAT(both.ranks, testing::ElementsAre(0, 3));
+  EXPECT_EQ(both.title,
+            "Xid 79: the GPU has fallen off the bus (PCI n01 0000:1b:00.0, n02 0000:5d:00.0)");
+  EXPECT_EQ(both.evidence.count(), 4);
+  const Audit one = of(job_of_four("IB", "NET/IB/0/GDRDMA") + xid(1, 63) + xid(0, 79));
+  EXPECT_THAT(xid_finding(one).ranks, testing::ElementsAre(0)) << "63 is a note";
+}
+
+// Eight lines are quoted at most of each kind.
+TEST(AuditRules, TheWorstXidIsQuotedAfterManyLesserOnes) {
+  std::string text;
+  for (int i = 0; i < 20; ++i) text += xid(1, 45);
+  const Audit audit = of(text + xid(0, 79));
+  const std::vector<QuotedLine>& lines = xid_finding(audit).evidence.lines();
+  EXPECT_TRUE(std::ranges::any_of(
+      lines, [](const QuotedLine& line) { return line.text.find("): 79,") != std::string::npos; }));
+}
+
+TEST(AuditRules, AFaultOfASwitchIsAnSXidWithItsOwnAdvice) {
+  const Audit note = of(sxid("Non-fatal"));
+  EXPECT_EQ(xid_finding(note).severity, Severity::Info);
+  EXPECT_TRUE(xid_finding(note).title.starts_with("SXid 12028: an event"))
+      << xid_finding(note).title;
+  const Audit fatal = of(xid(0, 45) + sxid("Fatal"));
+  EXPECT_EQ(xid_finding(fatal).severity, Severity::Error);
+  EXPECT_TRUE(xid_finding(fatal).title.starts_with("SXid 12028: a fault"))
+      << xid_finding(fatal).title;
+  EXPECT_NE(xid_finding(fatal).fix.find("NVSwitches"), std::string::npos);
+}
+
+// An RTX A4000 has no NVLink connector, unlike an A40; an RTX A6000 has one.
+TEST(AuditRules, NvlinkIsMissingOnlyBetweenGpusThatCanHaveIt) {
+  const std::string who = "n01:4000:4100 [0] NCCL INFO ";
+  const std::string dump = who + "=== System : maxBw 24.0 totalBw 24.0 ===\n" + who +
+                           "CPU/0 (1/1/2)\n" + who + "+ PCI[24.0] - GPU/1B000 (0)\n" + who +
+                           "+ PCI[24.0] - GPU/5D000 (1)\n" + who +
+                           "==========================================\n";
+  const auto two = [](const std::string& gpu) {
+    return "GPU 0: " + gpu + " (UUID: GPU-4c1a2b3d)\nGPU 1: " + gpu + " (UUID: GPU-5c1a2b3d)\n";
+  };
+  for (const char* gpu : {"NVIDIA A40", "NVIDIA RTX A6000", "NVIDIA A100-SXM4-80GB"}) {
+    EXPECT_TRUE(of(two(gpu) + dump).has("nvlink_missing", Severity::Warning)) << gpu;
+  }
+  for (const char* gpu : {"NVIDIA RTX A4000", "NVIDIA RTX A3000", "NVIDIA RTX A1000"}) {
+    EXPECT_FALSE(of(two(gpu) + dump).has("nvlink_missing")) << gpu;
+  }
+}
+
 TEST(AuditRules, ATableThatNeverPrintsARowIsCut) {
   const std::string begin =
       "# Collective test starting: all_reduce_perf\n"

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/fd.h"
+#include "base/fnv.h"
 #include "base/temporary.h"
 #include "harness/hangs/generate.h"
 #include "tests/diag/labelled_hangs.h"
@@ -35,9 +36,7 @@ constexpr std::string_view kHead =
 std::vector<const pastes::Variant*> forms_of(const Row& row) {
   constexpr std::size_t kForms = 4;  // of 31 forms, so that all cases together take seconds
   const auto& all = pastes::variants();
-  std::uint64_t hash = 14695981039346656037U;  // FNV-1a: the same on every machine
-  for (const char c : row.set + "/" + row.name)
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  const std::uint64_t hash = fnv_of(row.set + "/" + row.name);
   std::vector<const pastes::Variant*> forms;
   for (std::size_t i = hash % all.size(); forms.size() < kForms; i = (i + 7) % all.size()) {
     const bool makes_it_a_job =

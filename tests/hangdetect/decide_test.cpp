@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/engine_words.h"
 #include "diag/hangdetect/verdict/call_names.h"
 #include "diag/hangdetect/verdict/evidence.h"
 #include "tests/hangdetect/small_job.h"
@@ -77,7 +78,7 @@ TEST(Decide, AWaitOfUnknownLengthIsNotUsual) {
 TEST(Decide, ARankThatGaveUpAfterATimeOutIsNotDead) {
   for (const char* const reason :
        {"rank 0 lost rank 1 on channel 0: waited 5 s for a free slot of step 2",
-        "a call of another rank failed", ""}) {
+        kOtherCallFailed.data(), ""}) {
     SmallJob job(4);
     const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
     job.all_call(world, "nccl:all_reduce", 64, 5);

@@ -6,9 +6,11 @@
 #include <numeric>
 #include <string>
 
+#include "diag/hangdetect/model/blocks.h"
 #include "diag/hangdetect/model/job.h"
 #include "diag/hangdetect/readers/process_stacks.h"
 #include "diag/hangdetect/readers/statements.h"
+#include "diag/hangdetect/verdict/decide.h"
 #include "tests/support/peak_memory.h"
 
 namespace ringside::hang {
@@ -63,6 +65,58 @@ TEST(Hostile, GroupsOfAllRanksAreFew) {
   });
   const std::int64_t world = kMostRanks * std::int64_t{sizeof(RankView)};
   EXPECT_LT(taken, world + 100 * kMiB) << "each would hold 4 MiB";
+}
+
+/// A job in which each rank waits alone: rank r in call r + 1 of the default group, the only call in its dump.
+std::vector<RankDump> dumps_of_lone_ranks(int ranks, Names& names) {
+  std::vector<RankDump> dumps(static_cast<std::size_t>(ranks));
+  for (int r = 0; r < ranks; ++r) {
+    RankDump& dump = dumps[static_cast<std::size_t>(r)];
+    dump.rank = r;
+    Call call;
+    call.sequence = static_cast<std::uint32_t>(r) + 1;
+    call.group = names.add_group(1, [] { return GroupName{"0", "default_pg"}; });
+    dump.calls.push_back(call);
+  }
+  return dumps;
+}
+
+/// Returns how many ranks all lists of the wait state have together.
+std::size_t listed(const WaitState& state) {
+  std::size_t sum = 0;
+  for (const Front& one : state.fronts) {
+    sum += one.waiting.size() + one.entered.size() + one.absent.size() + one.unseen.size();
+  }
+  for (const std::vector<int>& waits : state.waits) sum += waits.size();
+  return sum;
+}
+
+// A front lists all members, and 2,000 of them would list 6 million ranks.
+TEST(Hostile, ListsOfRanksThatWaitAloneGrowWithTheJob) {
+  constexpr int kRanks = 2'000;
+  Names names;
+  const std::vector<RankDump> dumps = dumps_of_lone_ranks(kRanks, names);
+  const Job job(names, dumps, {});
+  const WaitState state = wait_state_of(job);
+  EXPECT_EQ(state.fronts.size(), kMostFronts);
+  EXPECT_LT(listed(state), 3 * kMostFronts * kRanks);
+  // Rank 1,999 has no front of its own, and still waits for rank 0, which is furthest behind.
+  EXPECT_EQ(state.front_of(kRanks - 1), nullptr);
+  EXPECT_EQ(state.waits.back(), std::vector<int>{0});
+  EXPECT_EQ(state.front_of(5)->absent, (std::vector<int>{0, 1, 2, 3, 4}));
+}
+
+TEST(Hostile, TheVerdictOnRanksThatWaitAloneDoesNotDependOnTheirNumber) {
+  const auto verdict_of = [](int ranks) {
+    Names names;
+    const std::vector<RankDump> dumps = dumps_of_lone_ranks(ranks, names);
+    const Job job(names, dumps, {});
+    return decide(job, {}, {}).best;
+  };
+  const Explanation few = verdict_of(static_cast<int>(kMostFronts) - 4);
+  const Explanation many = verdict_of(static_cast<int>(kMostFronts) * 4);
+  EXPECT_EQ(few.kind, many.kind);
+  EXPECT_EQ(few.culprits, many.culprits);
 }
 
 }  // namespace

@@ -164,6 +164,19 @@ std::string coll_line(int rank, const std::string& function, int root, const std
                              " [nranks=" + std::to_string(nranks) + "] stream 0x66");
 }
 
+// Lines of ringside's own engine: only some of its ways to lose a rank are time-outs.
+TEST(LogFacts, ATimeOutOfOurEngineIsAWait) {
+  const auto waits_in = [](const std::string& why) {
+    Names names;
+    const std::string line = nccl_line(0, "rank 0 lost rank 1 on channel 0: " + why);
+    return read_log_text(line, "rank_0.log", names).run.waits;
+  };
+  EXPECT_EQ(waits_in("waited 5 s for a chunk of step 2"), 1);
+  EXPECT_EQ(waits_in("no connection to 10.0.0.2:40001 arrived in time"), 1);
+  EXPECT_EQ(waits_in("the connection was cut"), 0);
+  EXPECT_EQ(waits_in("the peer closed"), 0);
+}
+
 TEST(LogFacts, AFailedTransferNamesTheHostTheAdapterAndThePeer) {
   const auto failed = [](int rank, const std::string& status) {
     return nccl_line(rank, "NET/IB: Got completion from peer 10.1.0.2<41234> with status=" +

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "base/fnv.h"
+
 namespace ringside {
 namespace {
 
@@ -24,11 +26,11 @@ TEST(Grid, EveryTwoFactorsMeetOverTcp) {
 
 /// Returns FNV-1a over the bits.
 std::uint64_t digest(const std::vector<float>& data) {
-  std::uint64_t hash = 0xcbf29ce484222325;
+  std::uint64_t hash = kFnvBegin;
   for (const float value : data) {
     std::uint32_t bits = 0;
     std::memcpy(&bits, &value, sizeof bits);
-    hash = (hash ^ bits) * 0x100000001b3;
+    hash = fnv_with(hash, bits);
   }
   return hash;
 }

@@ -286,6 +286,37 @@ class KeptRun {
   ScenarioOutcome outcome;
 };
 
+/// Compares the verdict on the dumps of a run with that on its trace alone. Nothing of a run without dumps.
+void expect_same_verdicts(const KeptRun& run) {
+  std::vector<std::string> paths;
+  for (const hang::InputFile& file : run.outcome.files) {
+    if (file.kind == hang::FileKind::Dump) paths.push_back(file.path);
+  }
+  if (paths.empty()) return;
+  const auto by_dumps = hang::examine(paths);
+  const auto by_trace = hang::examine({run.folder + "/run.rtrace"});
+  ASSERT_TRUE(by_dumps) << by_dumps.error().message;
+  ASSERT_TRUE(by_trace) << by_trace.error().message;
+  const hang::Explanation& dumps = by_dumps->verdict.best;
+  const hang::Explanation& trace = by_trace->verdict.best;
+  EXPECT_EQ(trace.kind, dumps.kind);
+  EXPECT_EQ(trace.culprits, dumps.culprits);
+  EXPECT_EQ(hang::why_of(trace), hang::why_of(dumps));
+}
+
+TEST_P(SmallScenarios, LeaveATraceWithTheVerdictOfTheirDumps) {
+  expect_same_verdicts(KeptRun(fs::path(GetParam()).filename().string()));
+}
+
+// The trace of real ranks has primitives as well, which show the rank that waited at the end.
+TEST(ScenarioRun, RealRanksLeaveATraceWithTheVerdictOfTheirDumps) {
+  for (const char* const name : {"crossed-order.yaml", "killed-rank.yaml", "wrong-root.yaml"}) {
+    const KeptRun run(name, true, Seconds{3});
+    EXPECT_GT(run.count(hang::FileKind::Dump), 0);
+    expect_same_verdicts(run);
+  }
+}
+
 // Rank 1 dies before its tenth call, in which the seven others wait.
 TEST(ScenarioRun, ASimulatedHangLeavesLogsAReportAndATrace) {
   const KeptRun run("killed-rank.yaml");

@@ -73,7 +73,7 @@ TEST(Evolution, ABlockOfANewKindIsCounted) {
   const auto weather = newer::CreateWeather(builder, builder.CreateString("north, 3 knots"));
   FileBytes bytes;
   const TraceFile file =
-      with_block(finished(builder, newer::CreateBlock(builder, 0, 0, weather)), bytes);
+      with_block(finished(builder, newer::CreateBlock(builder, 0, 0, 0, weather)), bytes);
   EXPECT_EQ(file.counts().unknown_blocks, 1U);
   EXPECT_EQ(file.counts().malformed_blocks, 0U);
   EXPECT_EQ(file.counts().skipped_bytes, 0U);

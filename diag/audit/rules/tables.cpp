@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <set>
 
+#include "diag/audit/gpu_names.h"
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
 
@@ -43,10 +45,13 @@ constexpr LeastBusbw kHopper{30, 150, 3, 60}, kAmpere{15, 90, 2, 40}, kVolta{6, 
 /// unit    GB/s; 0: no such board, or a single GPU
 double floor_of(const BenchmarkTable& table, int hosts) {
   const std::string& gpu = table.devices.front().gpu;
-  const bool is_board = contains_any(gpu, {"SXM", "HBM3", "GH200", "GB200", "B200", "H200"});
-  if (!is_board || contains(gpu, "PCIe")) return 0;
-  const bool is_hopper_or_later = contains_any(gpu, {"H100", "H200", "GH200", "B200", "GB200"});
-  const LeastBusbw& least = is_hopper_or_later ? kHopper : contains(gpu, "V100") ? kVolta : kAmpere;
+  constexpr std::array<std::string_view, 6> kBoards{"SXM*",  "HBM3*", "GH200",
+                                                    "GB200", "B200",  "H200"};
+  constexpr std::array<std::string_view, 5> kSinceHopper{"H100", "H200", "GH200", "B200", "GB200"};
+  if (!names_any_gpu(gpu, kBoards) || names_gpu(gpu, "PCIe")) return 0;
+  const LeastBusbw& least = names_any_gpu(gpu, kSinceHopper) ? kHopper
+                            : names_gpu(gpu, "V100")         ? kVolta
+                                                             : kAmpere;
   constexpr std::size_t kBoard = 4;  // GPUs of the smallest board
   const std::size_t each = table.devices.size() / static_cast<std::size_t>(std::max(hosts, 1));
   if (hosts > 1) return each < kBoard ? least.few_hosts : least.hosts;

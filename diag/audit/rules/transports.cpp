@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "diag/audit/evidence.h"
 #include "diag/audit/findings.h"
+#include "diag/audit/gpu_names.h"
 
 namespace ringside::audit {
 
@@ -282,6 +283,10 @@ int ranks_of_a_host(const JobFacts& facts) {
 }
 
 std::string nvlink_sign(const JobFacts& facts) {
+  constexpr std::array<std::string_view, 8> kDevices{"SXM*",  "HBM3*", "GH200", "GB200",
+                                                     "GB300", "B200",  "H200",  "H20"};
+  constexpr std::array<std::string_view, 6> kListed{"SXM*",  "HBM3*", "GH200",
+                                                    "GB200", "GB300", "HGX*"};
   for (const TopologyDump& dump : facts.dumps) {
     for (const DumpedNode& node : dump.nodes) {
       if (node.link == "NVL") return "the topology of " + dump.host + " has NVLink";
@@ -298,14 +303,12 @@ std::string nvlink_sign(const JobFacts& facts) {
   }
   for (const BenchmarkTable& table : facts.tables) {
     for (const BenchmarkDevice& device : table.devices) {
-      if (contains_any(device.gpu, {"SXM", "HBM3", "GH200", "GB200", "GB300", "B200", "H20"})) {
+      if (names_any_gpu(device.gpu, kDevices)) {
         return device.gpu + " comes on boards with NVLink";
       }
     }
   }
-  for (const std::string_view board : {"SXM", "HBM3", "GH200", "GB200", "GB300", "HGX"}) {
-    if (facts.has_text_of_gpu(board)) return "the GPUs are of boards with NVLink";
-  }
+  if (facts.has_text_of_any_gpu(kListed)) return "the GPUs are of boards with NVLink";
   for (const KeptMessage& message : facts.messages[MessageId::NvlsSupport].kept) {
     const bool is_support = contains(message.text(), "multicast support is available");
     if (is_support && !message.is_torn()) return "NVLink multicast is available";
@@ -353,28 +356,25 @@ std::map<std::int32_t, std::vector<std::int32_t>> ranks_cut_off(const JobFacts& 
 }
 
 bool has_switched_gpus(const JobFacts& facts) {
-  for (const std::string_view board : {"SXM4", "SXM5", "SXM6", "HBM3", "GB200", "GB300"}) {
-    if (facts.has_text_of_gpu(board)) return true;
-  }
-  return false;
+  constexpr std::array<std::string_view, 6> kNames{"SXM4",  "SXM5",  "SXM6",
+                                                   "HBM3*", "GB200", "GB300"};
+  return facts.has_text_of_any_gpu(kNames);
 }
 
 bool has_pcie_gpus(const JobFacts& facts) {
-  constexpr std::array<std::string_view, 16> kNames = {
-      "PCIe", "PCIE", "Quadro", "A6000", "A10 ", "A10G", "A10-",    "A40",
-      "A16 ", "A30 ", "A2 ",    "L40",   " L4 ", " T4 ", "Tesla P", "Tesla K80"};
+  constexpr std::array<std::string_view, 15> kNames{
+      "PCIe", "PCIE", "Quadro", "A6000", "A10", "A10G",     "A40",      "A16",
+      "A30",  "A2",   "L40*",   "L4",    "T4",  "Tesla P*", "Tesla K80"};
   const bool is_reported =
       std::any_of(facts.matrices.begin(), facts.matrices.end(), [](const LinkMatrix& matrix) {
         return matrix.linked_gpus().empty() && matrix.between_gpus().reach >= DeviceReach::Phb;
       });
-  return is_reported || has_consumer_gpus(facts) ||
-         std::any_of(kNames.begin(), kNames.end(),
-                     [&](std::string_view name) { return facts.has_text_of_gpu(name); });
+  return is_reported || has_consumer_gpus(facts) || facts.has_text_of_any_gpu(kNames);
 }
 
 bool has_consumer_gpus(const JobFacts& facts) {
-  return facts.has_text_of_gpu("GeForce") || facts.has_text_of_gpu("RTX") ||
-         facts.has_text_of_gpu("TITAN");
+  constexpr std::array<std::string_view, 3> kNames{"GeForce", "RTX*", "TITAN"};
+  return facts.has_text_of_any_gpu(kNames);
 }
 
 bool is_without_gpus(const JobFacts& facts) {

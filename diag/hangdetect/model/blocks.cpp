@@ -293,7 +293,17 @@ void add_waits_in_collectives(const Job& job, WaitState& wait_state) {
     const auto& block = wait_state.blocks[static_cast<std::size_t>(r)];
     if (block && !block->is_p2p) at[{block->group, block->sequence}].push_back(r);
   }
+  std::size_t first = 0;  // of the group's fronts
   for (auto& [key, waiting] : at) {
+    const bool is_new_group =
+        wait_state.fronts.empty() || wait_state.fronts.back().group != key.first;
+    if (is_new_group) first = wait_state.fronts.size();
+    if (wait_state.fronts.size() - first >= kMostFronts) {
+      for (const int r : waiting) {
+        wait_state.waits[static_cast<std::size_t>(r)] = wait_state.fronts[first].waiting;
+      }
+      continue;
+    }
     Front front = front_at(job, key.first, key.second);
     front.waiting = std::move(waiting);
     std::vector<int> held;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -33,15 +34,22 @@ struct Front {
   std::vector<int> unseen;  ///< members without a dump
 };
 
+/// The most fronts of one group. A collective synchronises its group, so ranks of a real job wait in few of its calls;
+/// foreign text may put each rank into a call of its own, and then the lists of all fronts would be quadratic.
+inline constexpr std::size_t kMostFronts = 64;
+
 /// The blocked call of each rank, and the wait graph of the job.
 struct WaitState {
   std::vector<std::optional<Block>> blocks;  ///< by rank; nothing: not blocked
-  std::vector<Front> fronts;            ///< collectives only, in order of their first call's time
-  std::vector<std::vector<int>> waits;  ///< by rank: the ranks that it waits for, ascending
+  /// Collectives only, by group and sequence number: the lowest kMostFronts of each group, where ranks are furthest
+  /// behind
+  std::vector<Front> fronts;
+  /// By rank: the ranks that it waits for, ascending. In a call beyond kMostFronts: only those in the group's first front
+  std::vector<std::vector<int>> waits;
   /// By rank: members without a dump, if members with a dump are absent too
   std::vector<std::vector<int>> may_wait;
 
-  /// Returns the front in which the rank waits, or nullptr.
+  /// Returns the front in which the rank waits, or nullptr if there is none or it is beyond kMostFronts.
   [[nodiscard]] const Front* front_of(int rank) const;
 };
 

@@ -5,19 +5,47 @@
 #include <algorithm>
 #include <set>
 
+#include "base/pytorch_types.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/op_name.h"
+#include "diag/job/world_size.h"
 
 namespace ringside::hang {
 namespace {
 
-/// The recorder's type names, as the calls of other ranks have them.
-constexpr const char* kTypes[] = {"Char",   "Byte",     "Int",           "UInt32",
-                                  "Long",   "UInt64",   "Half",          "Float",
-                                  "Double", "BFloat16", "Float8_e4m3fn", "Float8_e5m2"};
+bool has_root(Op op) {
+  return op == Op::Broadcast || op == Op::Reduce || op == Op::Gather || op == Op::Scatter;
+}
 
+/// Returns the element type in the recorder's spelling, so that calls of dumps and of lines compare as equal.
+/// type  ncclDataType_t, whose values are those of DataType
 std::string type_name(int type) {
-  return type >= 0 && type < 12 ? kTypes[type] : fmt::format("type {}", type);
+  const bool is_known = type >= 0 && type < static_cast<int>(kPyTorchTypes.size());
+  return is_known ? std::string(pytorch_name(static_cast<DataType>(type)))
+                  : fmt::format("type {}", type);
+}
+
+std::uint64_t hash_of(const logs::CollCall& line) {
+  std::uint64_t hash = mix(hash_text(line.function), line.count);
+  hash = mix(hash, static_cast<std::uint64_t>(line.datatype));
+  hash = mix(hash, static_cast<std::uint64_t>(line.op));
+  return mix(hash, static_cast<std::uint64_t>(line.root));
+}
+
+Signature make_signature(const logs::CollCall& line, Op op) {
+  Signature made;
+  made.op = op;
+  made.name = line.function;
+  made.backend = "nccl";
+  made.inputs = fmt::format("[[{}]]", line.count);
+  made.outputs = made.inputs;
+  made.types = type_name(line.datatype);
+  made.input_count = line.count;
+  made.output_count = line.count;
+  if (has_root(op)) made.root = line.root;
+  if (op == Op::Send) made.target = line.root;
+  if (op == Op::Recv) made.source = line.root;
+  return made;
 }
 
 }  // namespace
@@ -30,63 +58,53 @@ void CollLines::take_comm(const logs::CommEvent& comm, const logs::Speaker& spea
                                                       has_ended};
 }
 
-void CollLines::take(const logs::Record& record, const logs::Speaker& speaker, int rank) {
-  const auto& line = record.as<logs::CollCall>();
-  Lines& mine = lines_[{speaker.host, speaker.pid}];
-  mine.device = record.device;
-  mine.nranks = line.nranks;
-  if (rank >= 0) mine.rank = rank;
-  if (rank < 0 && mine.rank < 0 && line.global_rank >= 0) mine.rank = line.global_rank;
-  constexpr std::size_t kMost = 100'000;  // of one process: the newest decide
-  if (mine.lines.size() >= kMost) return;
-  const std::string function(line.function);
-  const std::uint64_t hash =
-      mix(mix(mix(hash_text(function), line.count), static_cast<std::uint64_t>(line.datatype)),
-          mix(static_cast<std::uint64_t>(line.op), static_cast<std::uint64_t>(line.root)));
-  const Op op = op_of(function);
-  const std::uint32_t signature = names_.add_signature(hash, [&] {
-    Signature made;
-    made.name = function;
-    made.op = op;
-    made.backend = "nccl";
-    made.input_count = line.count;
-    made.inputs = fmt::format("[[{}]]", line.count);
-    made.outputs = made.inputs;
-    made.output_count = line.count;
-    made.types = type_name(line.datatype);
-    if (op == Op::Broadcast || op == Op::Reduce || op == Op::Gather || op == Op::Scatter) {
-      made.root = line.root;
-    }
-    if (op == Op::Send) made.target = line.root;
-    if (op == Op::Recv) made.source = line.root;
-    return made;
-  });
-  mine.lines.push_back({line.comm, signature, op == Op::Send || op == Op::Recv, record.place});
+std::uint32_t CollLines::signature_of(const logs::CollCall& line, Op op) {
+  return names_.add_signature(hash_of(line), [&] { return make_signature(line, op); });
 }
 
-/// By id, which is the same in all processes of a communicator.
-std::map<std::uint64_t, GroupName> CollLines::name_communicators(int world,
-                                                                 const LogGroups& groups) const {
-  std::map<std::uint64_t, std::map<int, int>> members;  // id -> place -> global rank
+void CollLines::take(const logs::Record& record, const logs::Speaker& speaker, int rank) {
+  const auto& line = record.as<logs::CollCall>();
+  Process& process = processes_[{speaker.host, speaker.pid}];
+  process.device = record.device;
+  process.nranks = line.nranks;
+  if (rank >= 0) process.rank = rank;
+  if (process.rank < 0) process.rank = line.global_rank;
+  const Op op = op_of(line.function);
+  const bool is_p2p = op == Op::Send || op == Op::Recv;
+  const std::pair key{line.comm, is_p2p};
+  if (process.sequences.size() >= kMostComms && process.sequences.count(key) == 0) return;
+  const std::uint32_t sequence = ++process.sequences[key];
+  process.lines.push_back({line.comm, signature_of(line, op), sequence, is_p2p, record.place});
+  if (process.lines.size() > most_calls_) process.lines.pop_front();
+  ++process.calls;
+}
+
+const CollLines::Comm* CollLines::find_comm(const ProcessId& process, std::uint64_t comm) const {
+  const auto known = comms_.find({process, comm});
+  return known == comms_.end() ? nullptr : &known->second;
+}
+
+/// Names each communicator by its id, which is the same in all its processes.
+CollLines::GroupNames CollLines::name_communicators(int world, const LogGroups& groups) const {
+  std::map<std::uint64_t, std::map<int, int>> members;  // id -> group rank -> global rank
   std::map<std::uint64_t, int> sizes;
   for (const auto& [key, comm] : comms_) {
-    const auto process = lines_.find(key.first);
     if (comm.id == 0) continue;
     sizes[comm.id] = comm.nranks;
-    if (process != lines_.end() && process->second.rank >= 0) {
-      members[comm.id][comm.rank] = process->second.rank;
-    }
+    const auto process = processes_.find(key.first);
+    if (process == processes_.end() || process->second.rank < 0) continue;
+    members[comm.id][comm.rank] = process->second.rank;
   }
-  const auto whole = std::count_if(sizes.begin(), sizes.end(),
-                                   [&](const auto& one) { return one.second == world; });
-  std::map<std::uint64_t, GroupName> names;
+  const auto spanning = std::count_if(sizes.begin(), sizes.end(),
+                                      [&](const auto& one) { return one.second == world; });
+  GroupNames names;
   for (const auto& [id, size] : sizes) {
     if (const auto known = groups.find_members(size, members[id])) {
       names[id] = *known;
-    } else if (size == world && whole == 1 && !groups.has_any()) {
-      names[id] = {"0", "default_pg"};
     } else if (!groups.has_any()) {
-      names[id] = {fmt::format("{:x}", id), "communicator"};
+      const bool is_default = size == world && spanning == 1;
+      names[id] = is_default ? GroupName{"0", "default_pg"}
+                             : GroupName{fmt::format("{:x}", id), "communicator"};
     }
   }
   return names;
@@ -95,70 +113,83 @@ std::map<std::uint64_t, GroupName> CollLines::name_communicators(int world,
 std::vector<int> CollLines::behind() const {
   std::set<std::uint64_t> ids;
   for (const auto& [key, comm] : comms_) ids.insert(comm.id);
-  std::map<std::size_t, std::vector<int>> by_count;
-  for (const auto& [process, mine] : lines_) {
-    if (mine.rank >= 0) by_count[mine.lines.size()].push_back(mine.rank);
+  if (ids.size() != 1) return {};
+  std::map<int, std::uint64_t> calls_of;
+  for (const auto& [id, process] : processes_) {
+    if (process.rank >= 0) calls_of[process.rank] = process.calls;
   }
-  if (ids.size() != 1 || by_count.size() < 2) return {};
-  return by_count.begin()->second;
+  return fewest_calls(calls_of);
 }
 
-/// Where no line names ranks: one host has all of the communicator, a process for each GPU from 0 on, and launchers
-/// number such processes as the GPUs.
+/// Gives the processes the numbers of their GPUs as ranks, if no line names a rank and one host has the whole
+/// communicator with a process for each GPU from 0 on. Launchers number such processes so.
 void CollLines::number_by_device() {
-  std::map<int, Lines*> by_device;
-  for (auto& [process, mine] : lines_) {
-    const bool is_numbered = mine.rank < 0 && mine.device >= 0 &&
-                             mine.nranks == static_cast<int>(lines_.size()) &&
-                             process.first == lines_.begin()->first.first;
-    if (!is_numbered || !by_device.emplace(mine.device, &mine).second) return;
+  std::map<int, Process*> by_device;
+  for (auto& [id, process] : processes_) {
+    const bool is_numbered = process.rank < 0 && process.device >= 0 &&
+                             process.nranks == static_cast<int>(processes_.size()) &&
+                             id.first == processes_.begin()->first.first;
+    if (!is_numbered || !by_device.emplace(process.device, &process).second) return;
   }
-  if (by_device.empty() || by_device.rbegin()->first >= static_cast<int>(by_device.size())) return;
-  for (const auto& [device, mine] : by_device) mine->rank = device;
+  const int count = static_cast<int>(by_device.size());
+  if (count == 0 || by_device.rbegin()->first >= count) return;
+  for (const auto& [device, process] : by_device) process->rank = device;
 }
 
-std::vector<RankDump> CollLines::finish(int world, const WhereFunction& where,
+bool CollLines::is_of_job(int rank, int stated) const {
+  if (rank < 0 || rank >= job::kMostRanks) return false;
+  if (stated == 0 || rank < stated) return true;
+  return std::any_of(processes_.begin(), processes_.end(),
+                     [&](const auto& one) { return rank < one.second.nranks; });
+}
+
+Call CollLines::call_of(const Line& line, const GroupName& group, std::int64_t line_number) {
+  Call call;
+  call.record = static_cast<std::uint64_t>(line_number);
+  call.sequence = line.sequence;
+  call.signature = line.signature;
+  call.is_p2p = line.is_p2p;
+  call.state = CallState::Completed;
+  call.pg = 0;
+  call.group = names_.add_group(mix(hash_text(group.name), hash_text(group.description)),
+                                [&] { return group; });
+  return call;
+}
+
+RankDump CollLines::dump_of(const ProcessId& id, const Process& process, int world,
+                            const WhereFunction& where, const GroupNames& groups) {
+  RankDump dump;
+  dump.rank = process.rank;
+  dump.version = "log";
+  for (const Line& line : process.lines) {
+    const Comm* comm = find_comm(id, line.comm);
+    GroupName group{"0", "default_pg"};
+    if (comm != nullptr && comm->id != 0) {
+      const auto name = groups.find(comm->id);
+      dump.is_newest_lost |= name == groups.end();
+      group = name != groups.end() ? name->second : GroupName{fmt::format("{:x}", comm->id), ""};
+    } else if (comm != nullptr && comm->nranks != world) {
+      continue;  // splits and old versions log no id; only over the whole job it is the default group
+    }
+    const auto [file, number] = where(line.place);
+    if (dump.path.empty()) dump.path = file;
+    dump.calls.push_back(call_of(line, group, number));
+  }
+  const Comm* last = find_comm(id, process.lines.back().comm);
+  const bool is_pending = last == nullptr || !last->has_ended;
+  if (is_pending && !dump.calls.empty()) dump.calls.back().state = CallState::Scheduled;
+  return dump;
+}
+
+std::vector<RankDump> CollLines::finish(int world, int stated, const WhereFunction& where,
                                         const LogGroups& groups) {
   number_by_device();
+  const GroupNames names = name_communicators(world, groups);
   std::vector<RankDump> dumps;
-  const std::map<std::uint64_t, GroupName> names = name_communicators(world, groups);
-  for (auto& [process, mine] : lines_) {
-    if (mine.rank < 0 || mine.rank >= std::max(world, mine.rank + 1)) continue;
-    RankDump dump;
-    dump.rank = mine.rank;
-    dump.version = "log";
-    std::map<std::pair<std::uint64_t, bool>, std::uint32_t> counts;
-    for (const Line& line : mine.lines) {
-      const auto known = comms_.find({process, line.comm});
-      const std::uint64_t id = known == comms_.end() ? 0 : known->second.id;
-      // Without an id (splits, old versions) a communicator over the whole job is the default group.
-      const bool is_world = known == comms_.end() || known->second.nranks == world;
-      if (!is_world && id == 0) continue;
-      GroupName group{"0", "default_pg"};
-      if (id != 0) {
-        const auto name = names.find(id);
-        dump.is_newest_lost |= name == names.end();
-        group = name != names.end() ? name->second : GroupName{fmt::format("{:x}", id), ""};
-      }
-      Call call;
-      const auto [file, number] = where(line.place);
-      if (dump.path.empty()) dump.path = file;
-      call.record = static_cast<std::uint64_t>(number);
-      call.sequence = ++counts[{line.comm, line.is_p2p}];
-      call.signature = line.signature;
-      call.is_p2p = line.is_p2p;
-      call.state = CallState::Completed;
-      call.pg = 0;
-      call.group = names_.add_group(mix(hash_text(group.name), hash_text(group.description)),
-                                    [&] { return group; });
-      dump.calls.push_back(call);
-    }
-    if (dump.calls.empty()) continue;
-    const auto last = comms_.find({process, mine.lines.back().comm});
-    if (last == comms_.end() || !last->second.has_ended) {
-      dump.calls.back().state = CallState::Scheduled;
-    }
-    dumps.push_back(std::move(dump));
+  for (const auto& [id, process] : processes_) {
+    if (!is_of_job(process.rank, stated)) continue;
+    RankDump dump = dump_of(id, process, world, where, names);
+    if (!dump.calls.empty()) dumps.push_back(std::move(dump));
   }
   if (dumps.size() < 2) dumps.clear();
   return dumps;

@@ -149,13 +149,14 @@ Result<InputFile> identify(InputFile input, const std::string& name) {
   return input;
 }
 
-Result<RankDump> load_one(const std::string& path, std::string& buffer, DumpBuilder& builder) {
-  RINGSIDE_TRY(read_into(path, kLargestDump + 1, buffer));
-  if (buffer.size() > kLargestDump) {
-    return Error{ErrorCode::Corrupt, fmt::format("{}: larger than any dump (1 GiB)", path)};
-  }
-  auto dump =
-      looks_like_pickle(buffer) ? parse_pickle(buffer, builder) : parse_dump_json(buffer, builder);
+Result<RankDump> parse_with(DumpBuilder& builder, std::string_view bytes) {
+  return looks_like_pickle(bytes) ? parse_pickle(bytes, builder) : parse_dump_json(bytes, builder);
+}
+
+/// Parses the bytes of a dump from a file, and adds what the file shows of it.
+Result<RankDump> dump_in(std::string_view bytes, const std::string& path, int rank,
+                         DumpBuilder& builder) {
+  auto dump = parse_with(builder, bytes);
   if (!dump) {
     Error error = std::move(dump).error();
     error.message = fmt::format("{}: {}", path, error.message);
@@ -166,12 +167,20 @@ Result<RankDump> load_one(const std::string& path, std::string& buffer, DumpBuil
   if (::stat(path.c_str(), &info) == 0) {
     dump->written_ns = info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
   }
-  dump->rank = rank_of_name(path);
+  dump->rank = rank;
   dump->calls.shrink_to_fit();
   // The ring is written oldest first, but a manually merged file may not be.
   std::stable_sort(dump->calls.begin(), dump->calls.end(),
                    [](const Call& a, const Call& b) { return a.record < b.record; });
   return dump;
+}
+
+Result<RankDump> load_one(const std::string& path, std::string& buffer, DumpBuilder& builder) {
+  RINGSIDE_TRY(read_into(path, kLargestDump + 1, buffer));
+  if (buffer.size() > kLargestDump) {
+    return Error{ErrorCode::Corrupt, fmt::format("{}: larger than any dump (1 GiB)", path)};
+  }
+  return dump_in(buffer, path, rank_of_name(path), builder);
 }
 
 bool has_stacks(const RankDump& dump) {
@@ -365,9 +374,15 @@ Dumps load_dumps(const std::vector<InputFile>& files, Names& names) {
   return all;
 }
 
+Result<RankDump> parse_dump_of(std::string_view bytes, const std::string& path, int rank,
+                               Names& names) {
+  DumpBuilder builder(names);
+  return dump_in(bytes, path, rank, builder);
+}
+
 Result<RankDump> parse_dump(std::string_view bytes, Names& names) {
   DumpBuilder builder(names);
-  return looks_like_pickle(bytes) ? parse_pickle(bytes, builder) : parse_dump_json(bytes, builder);
+  return parse_with(builder, bytes);
 }
 
 }  // namespace ringside::hang

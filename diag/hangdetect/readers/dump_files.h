@@ -63,6 +63,12 @@ std::string shown_name(const std::vector<InputFile>& files, const std::string& p
 /// Returns the last whole number in a file's name without its extension, 12 for `dump_12.pickle`; -1 if it has none.
 int rank_of_name(std::string_view path);
 
+/// Parses a dump in memory, as if it had been read from the file.
+/// rank    of the job: dumps do not contain it
+/// errors  Corrupt: it is not a valid dump; the message begins with the path
+Result<RankDump> parse_dump_of(std::string_view bytes, const std::string& path, int rank,
+                               Names& names);
+
 /// Parses a dump in memory; its first bytes show whether it is pickle or JSON.
 /// errors  Corrupt: it is not a valid dump
 Result<RankDump> parse_dump(std::string_view bytes, Names& names);

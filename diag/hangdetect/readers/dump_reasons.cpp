@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "diag/hangdetect/readers/line_words.h"
 
 namespace ringside::hang {
 namespace {
@@ -21,7 +22,7 @@ std::optional<LogStatement::What> lost_how(std::string_view reason) {
   };
   const bool is_of_connection =
       reason.starts_with("rank ") && (says(" lost rank ") || says(" cannot reach rank "));
-  if (!is_of_connection || says(": waited ") || says(" in time")) return std::nullopt;
+  if (!is_of_connection || is_engine_timeout(reason)) return std::nullopt;
   return says(" where this rank expects ") ? LogStatement::What::EngineDiffers
                                            : LogStatement::What::EngineCut;
 }

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <initializer_list>
 
+#include "base/engine_words.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/logparse/message.h"
 #include "diag/logparse/torch_lines.h"
@@ -65,6 +66,12 @@ bool reports_timeout(std::string_view line) {
     if (line.find(words) != std::string_view::npos) return true;
   }
   return false;
+}
+
+bool is_engine_timeout(std::string_view text) {
+  const std::size_t wait = text.find(kWaited);
+  const bool has_waited = wait != std::string_view::npos && text.substr(0, wait).ends_with(": ");
+  return has_waited || text.find(" in time") != std::string_view::npos;
 }
 
 namespace {

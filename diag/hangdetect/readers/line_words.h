@@ -27,6 +27,11 @@ int rank_without_id(std::string_view line);
 /// Returns whether a watchdog reports in this line that a call timed out or failed. All versions' wording counts.
 bool reports_timeout(std::string_view line);
 
+/// Returns whether ringside's engine reports that a wait ended at its time-out: `rank 0 lost rank 1 on channel 0: waited
+/// 5 s for a chunk of step 2`.
+/// text  a line of its log, or the reason in a dump
+bool is_engine_timeout(std::string_view text);
+
 /// Returns whether an exception's text names the store key of a communicator's id: `wait timeout after 600000ms, keys:
 /// /default_pg/0//cuda//0`.
 bool names_id_key(std::string_view line);

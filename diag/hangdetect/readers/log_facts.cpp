@@ -137,7 +137,7 @@ class Sink : public logs::RecordSink {
 
   /// Makes dumps of calls. Calls that a program prints are used only without NCCL's COLL lines, which are exact.
   void add_dumps(const WhereFunction& where, const LogGroups& groups) {
-    facts_.lines_as_dumps = calls_.finish(facts_.world, where, groups);
+    facts_.lines_as_dumps = calls_.finish(facts_.world, facts_.known_world, where, groups);
     facts_.dumps = dumps_.finish(where, groups);
     facts_.timeouts = dumps_.waits().timeouts();
     if (facts_.lines_as_dumps.empty()) {
@@ -296,6 +296,7 @@ class Sink : public logs::RecordSink {
         take_attached(record);
         break;
       case MessageId::EngineWait:
+        if (is_engine_timeout(record.text())) ++facts_.run.waits;
         if (rank >= 0) {
           engine_waits_.try_emplace(rank, record.place,
                                     std::string(record.text().substr(0, kShown)));

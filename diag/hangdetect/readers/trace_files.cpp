@@ -326,6 +326,7 @@ std::optional<std::string> loss_of(const TraceFile& file) {
 
 Traces load_traces(const std::vector<InputFile>& files, Names& names) {
   TraceReader reader;
+  std::map<int, RankDump> recorded;
   std::vector<BadFile> bad;
   std::vector<BadFile> damaged;  // read in spite of the damage
   for (const InputFile& file : files) {
@@ -335,6 +336,14 @@ Traces load_traces(const std::vector<InputFile>& files, Names& names) {
       bad.push_back({file.path, trace.error()});
       continue;
     }
+    for (const auto& [rank, bytes] : trace->dumps()) {
+      auto dump = parse_dump_of(bytes, file.path, rank, names);
+      if (dump) {
+        recorded.insert_or_assign(rank, *std::move(dump));
+      } else {
+        bad.push_back({file.path, std::move(dump).error()});
+      }
+    }
     reader.take(*trace, file.path);
     if (const auto lost = loss_of(*trace)) {
       damaged.push_back({file.path,
@@ -343,6 +352,7 @@ Traces load_traces(const std::vector<InputFile>& files, Names& names) {
     }
   }
   Traces out = reader.finish(names);
+  for (auto& [rank, dump] : recorded) out.recorded.push_back(std::move(dump));
   for (BadFile& one : damaged) {
     if (!reader.unsure().empty()) {
       one.error.message += fmt::format(": how far {} {} came is not known",

@@ -35,7 +35,9 @@ struct ConnectionProgress {
 
 /// The state of a hung job by its traces (`ringside bench --trace`, `ringside run`).
 struct Traces {
-  std::vector<RankDump> dumps;  ///< one for each rank; `version` is "trace"
+  /// The flight recorder dumps in the files, by rank. They show what events do not: queued calls, types, roots, groups.
+  std::vector<RankDump> recorded;
+  std::vector<RankDump> dumps;  ///< made from events, one for each rank; `version` is "trace"
   /// The connections to ranks whose call did not end, for that call.
   std::vector<ConnectionProgress> connections;
   std::vector<BadFile> bad;  ///< files that could not be read

@@ -72,8 +72,14 @@ namespace {
 
 /// Returns whether the members of the group used equal sizes in this kind of call whenever all made it before: an
 /// all-to-all may be uneven, but if it never was, unevenness is an error.
+/// returns  false also if no rank makes an all-to-all now: then it does not matter
 bool was_always_even(const Job& job, const Front& front) {
   constexpr std::uint32_t kLooked = 24;
+  const bool is_all_to_all = std::ranges::any_of(front.entered, [&](int rank) {
+    const Call* call = job.find(rank, front.group, front.sequence);
+    return call != nullptr && job.signature(*call).op == Op::AllToAll;
+  });
+  if (!is_all_to_all) return false;
   int even = 0;
   for (std::uint32_t back = 1; back <= kLooked && back < front.sequence; ++back) {
     const Call* first = nullptr;

@@ -2,6 +2,8 @@
 #include <string>
 #include <utility>
 
+#include "base/engine_words.h"
+#include "diag/hangdetect/readers/line_words.h"
 #include "diag/hangdetect/verdict/evidence.h"
 #include "diag/hangdetect/verdict/scene.h"
 
@@ -242,8 +244,7 @@ std::vector<int> with_unwatched(const Scene& scene, const std::vector<int>& dead
 bool has_seen_a_failure(const Scene& scene, int rank) {
   if (rank < 0 || rank >= scene.job.world()) return false;
   const RankDump* const dump = scene.job.rank(rank).dump;
-  return dump != nullptr && (dump->reason.find(": waited ") != std::string::npos ||
-                             dump->reason == "a call of another rank failed");
+  return dump != nullptr && (is_engine_timeout(dump->reason) || dump->reason == kOtherCallFailed);
 }
 
 /// Adds processes that other ranks report as lost; ranks of ringside's engine watch each other.

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/fnv.h"
 #include "base/vocabulary.h"
 #include "engine/runtime/calls/call.h"
 
@@ -13,13 +14,12 @@ namespace {
 
 constexpr std::uint64_t kEndBit = 1U << 31;  ///< of a word whose bits 16 to 30 are the collective
 
-/// FNV-1a.
+/// Returns a hash over the bytes of the counts, lowest first.
 std::uint64_t digest(const std::vector<std::int64_t>& counts) {
-  std::uint64_t hash = 0xcbf29ce484222325;
+  std::uint64_t hash = kFnvBegin;
   for (const std::int64_t count : counts) {
-    for (std::size_t i = 0; i < sizeof count; ++i) {
-      hash = (hash ^ ((static_cast<std::uint64_t>(count) >> (8 * i)) & 0xff)) * 0x100000001b3;
-    }
+    const auto bits = static_cast<std::uint64_t>(count);
+    for (unsigned shift = 0; shift < 64; shift += 8) hash = fnv_with(hash, (bits >> shift) & 0xff);
   }
   return hash;
 }

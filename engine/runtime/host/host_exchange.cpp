@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/engine_words.h"
 #include "engine/collectives/record.h"
 #include "engine/protocol/size_error.h"
 #include "engine/runtime/host/host_primitives.h"
@@ -160,9 +161,8 @@ void HostPrimitives::give_up(const Course& course) {
   const auto waited = std::chrono::duration_cast<std::chrono::seconds>(policy().deadline);
   setup_.failure->set(
       {ErrorCode::Timeout,
-       fmt::format(
-           "rank {} cannot reach rank {} on channel {}: waited {} s for it to come to the call",
-           setup_.event.rank, to_int(peer), setup_.event.channel, waited.count()),
+       fmt::format("rank {} cannot reach rank {} on channel {}: {}{} s for it to come to the call",
+                   setup_.event.rank, to_int(peer), setup_.event.channel, kWaited, waited.count()),
        "see what that rank does, or raise the time-out of calls"});
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/engine_words.h"
 #include "engine/reduce/copy.h"
 #include "trace/clock.h"
 #include "trace/step_event.h"
@@ -362,7 +363,7 @@ bool HostPrimitives::move_on() {
 void HostPrimitives::give_up(Rank peer, const char* what) {
   const auto waited = std::chrono::duration_cast<std::chrono::seconds>(setup_.wait->deadline);
   fail({ErrorCode::Timeout,
-        fmt::format("waited {} s for {} of step {}", waited.count(), what, step_ - 1),
+        fmt::format("{}{} s for {} of step {}", kWaited, waited.count(), what, step_ - 1),
         "see what that rank does, or raise the time-out of calls"},
        peer);
 }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/append.h"
+#include "base/fnv.h"
 #include "base/json.h"
 #include "base/local_time.h"
 #include "base/text.h"
@@ -59,14 +60,6 @@ std::map<std::string, Whole> communicators_of(std::span<const RankStatus> ranks)
   return all;
 }
 
-/// Returns a hash that is the same on all ranks.
-/// source  Fowler, Noll, Vo: FNV-1a
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  return hash;
-}
-
 Json member_json(int place, const RankStatus& rank, const GroupView& view) {
   return Json{
       {"rank", place},
@@ -109,7 +102,7 @@ Json communicator_json(const std::string& name, const Whole& whole,
       missing.push_back(missing_json(static_cast<int>(place), status));
     }
   }
-  const std::string hash = fmt::format("{:#x}", hash_of(name));
+  const std::string hash = fmt::format("{:#x}", fnv_of(name));
   return {{"hash", hash},
           {"secondary_hash", hash + ":0x0"},
           {"name", name},
