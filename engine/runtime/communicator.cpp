@@ -33,7 +33,6 @@ namespace {
 /// How long a rank that notices a failure waits for the cause from the rank that noticed it first.
 constexpr Nanoseconds kVerdictWait = kRollCallTime + std::chrono::seconds(1);
 constexpr Nanoseconds kEvidenceWait = std::chrono::milliseconds(500);  ///< wait_for_other_ranks()
-
 Nanoseconds in_ns(Seconds time) { return std::chrono::duration_cast<Nanoseconds>(time); }
 
 }  // namespace
