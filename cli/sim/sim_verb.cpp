@@ -152,11 +152,18 @@ std::string perspective(const std::vector<SimRow>& rows) {
       format_bandwidth(best.busiest->rate), 100 * best.busy_share());
 }
 
-/// Returns how the job's fabric differs from what its file requests, and which part of it the job does not use; empty:
-/// neither.
+/// Returns how the job's fabric differs from what its file requests, which part of it the job does not use, and how many
+/// hosts a leaf takes where that depends on their NICs; empty: neither.
 std::string fabric_note_of(const SimPlan& plan) {
   const auto& fabric = plan.job.asked.fabric;
-  return fabric ? study::fabric_note(*fabric->fabric, fabric->nodes) : std::string();
+  if (!fabric) return {};
+  std::string note = study::fabric_note(*fabric->fabric, fabric->nodes);
+  const System& system = plan.job.asked.job.systems.front();
+  const std::string leaves =
+      fabric->is_by_word ? study::leaf_note(*fabric->fabric, system.nets.size(), system.gpus.size())
+                         : std::string();
+  if (!note.empty() && !leaves.empty()) note += "; ";
+  return note + leaves;
 }
 
 /// Returns the link of a cluster's fabric with the most load, in the best row.

@@ -350,6 +350,8 @@ Status go_where_asked(const Arguments& arguments, Session& session) {
     if (state.event == kNoEvent) return Error{ErrorCode::InvalidArgument, session.message, ""};
     session.message.clear();
   }
+  const bool is_still = !arguments.screenshot.empty() || arguments.prints;
+  if (is_still && arguments.choose.empty()) state.now_ns = moment_of_still(document);
   if (arguments.at) state.now_ns = std::clamp(moment(*arguments.at), whole.begin_ns, whole.end_ns);
   if (arguments.at_percent)
     state.now_ns = whole.begin_ns + share_of(whole.end_ns - whole.begin_ns, *arguments.at_percent);
