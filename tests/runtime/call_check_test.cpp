@@ -368,9 +368,10 @@ std::string heard_of_leave(const std::string& host, const CollectiveCall& last) 
 
 TEST(CallCheckLeave, ARankThatLeavesIsNamedToARankInACallOnThisHostAndOnAnother) {
   for (const char* const host : {"a", "b"}) {
-    EXPECT_EQ(heard_of_leave(host, {.count = 9}),
-              "rank 1 has left the communicator after 2 calls: rank 0 waits for it in all_reduce of "
-              "9 float sum")
+    EXPECT_EQ(
+        heard_of_leave(host, {.count = 9}),
+        "rank 1 has left the communicator after 2 calls: rank 0 waits for it in all_reduce of "
+        "9 float sum")
         << host;
   }
 }

@@ -115,8 +115,7 @@ TEST(PytorchScript, NamesAndTextsOfTheEvidenceStayData) {
   made.scenario.outline.families[1].name = hostile;
   made.scenario.outline.steps = {{.op = Op::AllReduce, .family = 1, .count = 1}};
   // Ranks 0 and 2 are in no group of that name.
-  made.scenario.faults.faults = {
-      {.kind = FaultKind::StallLink, .on = hostile, .from = 0, .to = 2}};
+  made.scenario.faults.faults = {{.kind = FaultKind::StallLink, .on = hostile, .from = 0, .to = 2}};
   const std::string text = pytorch_script(made);
   const std::string literal = python_string(hostile);
   EXPECT_THAT(text, HasSubstr("ABOUT = " + literal + "\n"));
