@@ -3,8 +3,7 @@
 #
 #   in_root.sh ROOT BUILD_FOLDER [TEST [ARGUMENTS]]      default: all tests of run.sh
 #
-# Make the root once: debootstrap --variant=minbase trixie ROOT, then in it apt-get install --no-install-recommends
-# python3-torch libtorch-dev python3-dev python3-setuptools python3-numpy pybind11-dev g++ pkg-config.
+# How to make a root: docs/contributing/testing.md.
 # The backend is compiled there, against that PyTorch; libringside.so and the program are those of BUILD_FOLDER, with the
 # libraries that they were linked with: a newer C library runs them.
 set -euo pipefail
