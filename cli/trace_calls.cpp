@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -91,6 +92,20 @@ void print_calls(const std::vector<CallSummary>& calls, bool every_one) {
         call.skew() ? fmt::format("rank {}", call.last_rank) : "-");
   }
   if (shown < calls.size()) fmt::print("  {} more with --all\n", calls.size() - shown);
+}
+
+std::vector<CallSummary> endless_calls(const std::vector<CallSummary>& calls) {
+  std::vector<CallSummary> endless;
+  std::ranges::copy_if(calls, std::back_inserter(endless), &CallSummary::is_endless);
+  return endless;
+}
+
+void print_endless(const std::vector<CallSummary>& calls, bool every_one) {
+  const std::vector<CallSummary> endless = endless_calls(calls);
+  if (endless.empty()) return;
+  fmt::print("\n  never ended:\n");
+  print_calls(endless, every_one);
+  fmt::print("  ringside hang on this file names the reason, and the rank\n");
 }
 
 Json sizes_json(const std::vector<SizeSummary>& sizes) {

@@ -281,6 +281,7 @@ void print_text(const OpenedTrace& trace, const TraceStatistics& all, const Trac
                printable(traced.on), traced.expected.error_percent);
   }
   for (const std::string& note : traced.expected.notes) fmt::print("  note: {}\n", printable(note));
+  print_endless(traced.calls, arguments.all);
   if (arguments.calls) print_calls(traced.calls, arguments.all);
   print_channels(all, arguments.all);
 }
@@ -362,6 +363,7 @@ Json document(const OpenedTrace& trace, const TraceStatistics& all, const Traced
                {"expected_error_percent",
                 traced.expected.error_percent > 0 ? Json(traced.expected.error_percent) : Json()},
                {"expected_notes", traced.expected.notes}};
+  made["endless_calls"] = calls_json(endless_calls(traced.calls));
   if (with_calls) made["calls"] = calls_json(traced.calls);
   if (trace.is_recorded()) {
     made["recorded_by"] = trace.recorded.tools;

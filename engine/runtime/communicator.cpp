@@ -52,8 +52,7 @@ struct Communicator::Impl {
   std::mutex part_mutex;  // guards the next two members
   std::shared_ptr<Bootstrap> part_in_making;
   bool is_called_off = false;
-  // The order of enqueued calls. Calls that wait on a stream for another communicator's call may outlive this
-  // communicator.
+  // The order of enqueued calls. Those that wait on a stream for another communicator's call may outlive this one.
   const std::shared_ptr<CallTurns> turns = std::make_shared<CallTurns>();
   Failure refused;         // error of the first enqueued call that could not begin
   std::mutex check_mutex;  // guards `check`: calls begin on one thread, and may end on the keeper's

@@ -398,8 +398,7 @@ class Gatherer {
     if (client_) return {};
     std::vector<Sample> samples;
     for (const auto& [rank, one] : workers_) {
-      if (one.control_plane && one.control_plane->path.empty() && !one.is_stopped())
-        samples.push_back({&one, {}, {}});
+      if (one.control_plane && !one.is_stopped()) samples.push_back({&one, {}, {}});
     }
     if (samples.size() > kMostAtOnce) {
       for (std::size_t i = 0; i < kMostAtOnce; ++i)
