@@ -1,4 +1,4 @@
-#include "cli/trace_calls.h"
+#include "cli/trace/trace_calls.h"
 
 #include <fmt/format.h>
 
@@ -15,8 +15,6 @@ namespace {
 
 constexpr std::size_t kCallRows = 200;  ///< of print_calls()
 
-Seconds to_seconds(Nanoseconds time) { return Seconds{time}; }
-
 std::string choice_of(std::optional<Algorithm> algorithm, std::optional<Protocol> protocol) {
   return algorithm && protocol ? fmt::format("{}/{}", to_string(*algorithm), to_string(*protocol))
                                : "-";
@@ -24,18 +22,14 @@ std::string choice_of(std::optional<Algorithm> algorithm, std::optional<Protocol
 std::string bandwidth_text(std::optional<BytesPerSecond> bandwidth) {
   return bandwidth ? fmt::format("{:.2f}", in_gbs(*bandwidth)) : "-";
 }
-std::string time_text(std::optional<Nanoseconds> time) {
-  return time ? format_time(to_seconds(*time)) : "-";
-}
+std::string time_text(std::optional<Nanoseconds> time) { return time ? format_time(*time) : "-"; }
 
 Json word_or_null(std::optional<Algorithm> word) { return word ? Json(to_string(*word)) : Json(); }
 Json word_or_null(std::optional<Protocol> word) { return word ? Json(to_string(*word)) : Json(); }
 Json gbs_or_null(std::optional<BytesPerSecond> bandwidth) {
   return bandwidth ? Json(in_gbs(*bandwidth)) : Json();
 }
-Json us_or_null(std::optional<Nanoseconds> time) {
-  return time ? Json(in_us(to_seconds(*time))) : Json();
-}
+Json us_or_null(std::optional<Nanoseconds> time) { return time ? Json(in_us(*time)) : Json(); }
 
 }  // namespace
 
