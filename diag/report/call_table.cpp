@@ -44,15 +44,25 @@ const char* state_of(const Examination& all, int group, int rank, std::uint32_t 
   return "entered";
 }
 
-/// The signature of most ranks in a call; 0: none is known.
-std::uint32_t usual_signature(const Job& job, int group, std::uint32_t number) {
-  std::map<std::uint32_t, std::size_t> counts;
+/// A call of most ranks, compared by what a reader sees: dumps and logs of one call differ in other fields.
+struct UsualCall {
+  std::string text;  ///< empty: no rank's call is known
+  const Signature* signature = nullptr;
+};
+
+UsualCall usual_call(const Job& job, int group, std::uint32_t number) {
+  std::map<std::string, std::pair<std::size_t, const Signature*>> counts;
   for (const int rank : job.group(group).members) {
-    if (const Call* const call = job.find(rank, group, number)) ++counts[call->signature];
+    const Call* const call = job.find(rank, group, number);
+    if (call == nullptr) continue;
+    const Signature& signature = job.signature(*call);
+    auto& [count, one] = counts[call_text(signature)];
+    ++count;
+    one = &signature;
   }
   const auto most =
-      std::ranges::max_element(counts, {}, [](const auto& one) { return one.second; });
-  return most == counts.end() ? 0 : most->first;
+      std::ranges::max_element(counts, {}, [](const auto& one) { return one.second.first; });
+  return most == counts.end() ? UsualCall{} : UsualCall{most->first, most->second.second};
 }
 
 CallTable table_of(const Examination& all, int group, std::size_t columns) {
@@ -72,12 +82,12 @@ CallTable table_of(const Examination& all, int group, std::size_t columns) {
   if (newest < 0) return table;
   oldest = std::max(
       {std::int64_t{0}, newest - static_cast<std::int64_t>(columns) + 1, std::min(oldest, newest)});
-  std::vector<std::uint32_t> usual;
+  std::vector<UsualCall> usual;
   for (std::int64_t number = oldest; number <= newest; ++number) {
     table.numbers.push_back(static_cast<std::uint32_t>(number));
-    usual.push_back(usual_signature(job, group, table.numbers.back()));
-    table.operations.push_back(
-        usual.back() == 0 ? "" : to_string(job.names().signature(usual.back()).op));
+    usual.push_back(usual_call(job, group, table.numbers.back()));
+    const Signature* const signature = usual.back().signature;
+    table.operations.emplace_back(signature == nullptr ? "" : to_string(signature->op));
   }
   std::map<std::vector<std::string>, std::vector<int>> rows;
   for (const int rank : members) {
@@ -85,8 +95,9 @@ CallTable table_of(const Examination& all, int group, std::size_t columns) {
     for (std::size_t i = 0; i < table.numbers.size(); ++i) {
       cells.emplace_back(state_of(all, group, rank, table.numbers[i]));
       const Call* const call = job.find(rank, group, table.numbers[i]);
-      if (call != nullptr && call->signature != usual[i])
-        cells.back() += ": " + call_text(job.signature(*call));
+      if (call == nullptr) continue;
+      const std::string text = call_text(job.signature(*call));
+      if (text != usual[i].text) cells.back() += ": " + text;
     }
     rows[std::move(cells)].push_back(rank);
   }
