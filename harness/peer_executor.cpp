@@ -17,7 +17,7 @@
 #include "base/temporary.h"
 #include "engine/runtime/bootstrap/bootstrap.h"
 #include "engine/runtime/calls/failure.h"
-#include "engine/runtime/calls/whole_call_executor.h"
+#include "engine/runtime/whole_call_executor.h"
 #include "harness/peers/peer.h"
 
 namespace ringside {

@@ -9,8 +9,8 @@
 
 #include "engine/runtime/bootstrap/bootstrap.h"
 #include "engine/runtime/calls/failure.h"
-#include "engine/runtime/calls/whole_call_executor.h"
 #include "engine/runtime/host/wait.h"
+#include "engine/runtime/whole_call_executor.h"
 
 namespace ringside {
 namespace {

@@ -152,8 +152,7 @@ class Communicator {
   /// dumps, where these are enabled.
   void abort(const Error& why);
 
-  /// Returns the first error so far: the one that broke the communicator, or that of the first call that was refused.
-  /// It also reports failures of other ranks while this rank makes no call.
+  /// Returns what broke the communicator so far, by this rank or another, or the error of the first refused call.
   [[nodiscard]] Status status() const;
 
   /// Replaces the data on each rank by the sum (or `op`) of all ranks' data.
