@@ -10,10 +10,12 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <utility>
 
 #include "base/text.h"
 #include "gui/draw/palette.h"
 #include "gui/window/fonts.h"
+#include "gui/window/headless.h"
 #include "gui/window/loader.h"
 #include "gui/window/settings.h"
 
@@ -107,8 +109,13 @@ class Window {
     ImGui::CreateContext();
     ImGui::GetIO().IniFilename = nullptr;
     load_fonts(scale_);
+    if (Status started = start_drawing(); !started) {
+      ImGui::DestroyContext();
+      glfwDestroyWindow(std::exchange(window_, nullptr));
+      glfwTerminate();
+      return started;
+    }
     ImGui_ImplGlfw_InitForOpenGL(window_, true);
-    ImGui_ImplOpenGL3_Init("#version 330");
     return {};
   }
 
