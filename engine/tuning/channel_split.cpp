@@ -152,7 +152,7 @@ std::uint64_t traffic_per_byte(Collective collective, int nranks) {
 
 namespace {
 
-constexpr std::uint64_t kWarpThreads = 32;          // threads
+constexpr std::uint64_t kWarpThreads = 32;   // threads
 constexpr std::uint64_t kLlThreadBytes = 8;  // of data in a thread's 16-byte line
 constexpr std::uint64_t kLl128WarpBytes =
     480;  // of data in the 4 lines of 128 bytes that a warp moves at once

@@ -56,11 +56,14 @@ struct Whole {
   std::map<int, const GroupView*> views;  ///< by rank of the job
 };
 
-std::map<std::string, Whole> communicators_of(std::span<const RankStatus> ranks) {
-  std::map<std::string, Whole> all;
+/// By name and ranks: the user chooses names, and two groups may have one.
+using CommunicatorKey = std::pair<std::string, std::vector<int>>;
+
+std::map<CommunicatorKey, Whole> communicators_of(std::span<const RankStatus> ranks) {
+  std::map<CommunicatorKey, Whole> all;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     for (const GroupView& view : ranks[rank].groups) {
-      Whole& whole = all[view.name];
+      Whole& whole = all[{view.name, view.ranks}];
       whole.ranks = view.ranks;
       whole.views[static_cast<int>(rank)] = &view;
     }
@@ -113,7 +116,8 @@ Json communicator_json(const std::string& name, const Whole& whole,
       missing.push_back(missing_json(static_cast<int>(place), status));
     }
   }
-  const std::string hash = fmt::format("{:#x}", fnv_of(name));
+  const std::string hash =
+      fmt::format("{:#x}", fnv_of(fmt::format("{} {}", name, fmt::join(whole.ranks, ","))));
   return {{"hash", hash},
           {"secondary_hash", hash + ":0x0"},
           {"name", name},
@@ -254,8 +258,8 @@ Result<RankStatus> parse_rank_status(std::string_view text) {
 
 std::string status_json(std::span<const RankStatus> ranks, Seconds took, const std::string& base) {
   Json list = Json::array();
-  for (const auto& [name, whole] : communicators_of(ranks)) {
-    list.push_back(communicator_json(name, whole, ranks, base));
+  for (const auto& [key, whole] : communicators_of(ranks)) {
+    list.push_back(communicator_json(key.first, whole, ranks, base));
   }
   const auto silent = std::ranges::count(ranks, false, &RankStatus::is_answering);
   return to_text(
@@ -277,10 +281,10 @@ std::string status_text(std::span<const RankStatus> ranks, Seconds took, bool is
                       "status", "launched", "completed");
   Findings findings;
   add_silent_ranks(ranks, findings);
-  for (const auto& [name, whole] : communicators_of(ranks)) {
+  for (const auto& [key, whole] : communicators_of(ranks)) {
     const Summary summary = summary_of(whole);
-    add_row(name, whole, summary, text);
-    add_findings(name, summary, is_verbose, findings);
+    add_row(key.first, whole, summary, text);
+    add_findings(key.first, summary, is_verbose, findings);
   }
   if (!findings.errors.empty()) text += "\nErrors\n======\n\n" + findings.errors;
   if (!findings.warnings.empty()) text += "\nWarnings\n========\n\n" + findings.warnings;
