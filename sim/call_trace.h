@@ -18,6 +18,8 @@ namespace ringside {
 /// Threads  one
 class CallTrace {
  public:
+  static constexpr std::uint32_t kSequence = 1;  ///< of the trace's only call
+
   /// process  the clock, host, pid and command line that the trace names as its writer
   /// errors   as TraceRecorder::start()
   static Result<std::unique_ptr<CallTrace>> start(const SimRequest& request,

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "engine/protocol/slot_fifo.h"
+#include "sim/call_trace.h"
 #include "sim/slices.h"
 #include "trace/sink.h"
 
@@ -244,7 +245,7 @@ Status trace_path(const SimCall& call, const TraceMemorySink& trace, Ways& ways,
   const PathKnowledge knowledge{
       .chunk = [&ways](const TraceEvent& sent, int to) { return ways.times_of(sent, to); },
       .room = kSlots / Slices(choice, size_of(call.shape.type)).slots()};
-  const std::vector<PathLeg> legs = critical_path(replay, 0, 0, knowledge);
+  const std::vector<PathLeg> legs = critical_path(replay, 0, CallTrace::kSequence, knowledge);
   std::vector<Stretch>& parts = profile.stretches;
   const Seconds launch = legs.empty() ? Seconds{} : seconds(legs.front().time.begin_ns);
   if (launch > Seconds{}) parts.push_back({Seconds{}, launch, "launch"});

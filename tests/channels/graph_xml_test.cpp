@@ -116,7 +116,7 @@ void expect_same_when_read_back(const JobHosts& hosts, const ChannelParameters& 
 TEST(GraphXml, WrittenGraphsReadBackUnchanged) {
   for (const char* on : {"dgx-h100:2", "dgx-a100", "dgx-h100,dgx-b200"}) {
     SCOPED_TRACE(on);
-    expect_same_when_read_back(load_hosts(on, 1, std::nullopt).value(), {});
+    expect_same_when_read_back(load_hosts(on, std::nullopt, std::nullopt).value(), {});
   }
   expect_same_when_read_back(load_hosts("gb300-nvl72", 4, 2).value(), {});
 }

@@ -80,8 +80,8 @@ TEST(Communicator, HasItsExecutorPlanPrepareRunAndDrainEachCallInOrder) {
   EXPECT_TRUE(communicator->run({.count = 8}));
   communicator->set_settings({.nchannels = 3});
   EXPECT_TRUE(communicator->run({.count = 9}));
-  EXPECT_EQ(script.steps, (Steps{"plan 8", "prepare", "run 0", "drain", "settings 3", "plan 9",
-                                 "prepare", "run 1", "drain"}));
+  EXPECT_EQ(script.steps, (Steps{"plan 8", "prepare", "run 1", "drain", "settings 3", "plan 9",
+                                 "prepare", "run 2", "drain"}));
 }
 
 // Rank 1 comes 5 s late, where a call without progress for 1 s fails: the first call has to connect.
@@ -115,7 +115,7 @@ TEST(Communicator, ACallThatCannotBePlannedKeepsTheCommunicatorUsable) {
   EXPECT_EQ(refused.error().message, "no such thing");
   script.plan_error = {};
   EXPECT_TRUE(communicator->run({.count = 8}));
-  EXPECT_EQ(script.steps, (Steps{"plan 8", "plan 8", "prepare", "run 0", "drain"}));
+  EXPECT_EQ(script.steps, (Steps{"plan 8", "plan 8", "prepare", "run 1", "drain"}));
 }
 
 TEST(Communicator, AFailedPreparationBreaksTheCommunicator) {
@@ -140,7 +140,7 @@ TEST(Communicator, ReportsARunsFailureAfterDraining) {
   const Status broken = communicator->run({.count = 8});
   ASSERT_FALSE(broken);
   EXPECT_EQ(broken.error().message, "too late");
-  EXPECT_EQ(script.steps, (Steps{"plan 8", "prepare", "run 0", "drain", "abort"}));
+  EXPECT_EQ(script.steps, (Steps{"plan 8", "prepare", "run 1", "drain", "abort"}));
 }
 
 TEST(Communicator, AbortEndsTheExecutorsWaitsAndEveryCallToCome) {

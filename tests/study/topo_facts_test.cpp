@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "study/asked_job.h"
 
 namespace ringside::study {
@@ -11,14 +13,14 @@ namespace {
 using testing::ElementsAre;
 using testing::SizeIs;
 
-AskedJob job_on(const std::string& on, int nodes) {
+AskedJob job_on(const std::string& on, std::optional<int> nodes = {}) {
   Result<AskedJob> asked = load_job({.on = on, .nodes = nodes});
   RINGSIDE_ASSERT(asked, "{}", asked.error().message);
   return *std::move(asked);
 }
 
 TEST(TopoFacts, EqualNodesAreOneKind) {
-  const AskedJob asked = job_on("dgx-h100:2,dgx-a100:1", 1);
+  const AskedJob asked = job_on("dgx-h100:2,dgx-a100:1");
   const TopoFacts facts = topo_facts(asked.job);
   ASSERT_THAT(facts.kinds, SizeIs(2));
   EXPECT_THAT(facts.kinds[0].nodes, ElementsAre(0, 1));
@@ -57,7 +59,7 @@ TEST(TopoFacts, ATreesParentsBeginWithItsRoot) {
 }
 
 TEST(TopoFacts, HostsThatComeAgainAreCounted) {
-  const AskedJob mixed = job_on("dgx-h100:2,dgx-a100:1,dgx-h100:3", 1);
+  const AskedJob mixed = job_on("dgx-h100:2,dgx-a100:1,dgx-h100:3");
   const std::vector<HostRun> distinct = distinct_hosts(mixed.hosts);
   ASSERT_THAT(distinct, SizeIs(2));
   EXPECT_EQ(distinct[0].count, 5);
