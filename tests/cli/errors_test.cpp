@@ -292,7 +292,7 @@ TEST(Errors, AReaderThatHasGoneEndsItQuietly) {
 
 TEST(Errors, AMissingWindowSaysHowToGetIt) {
   const Outcome outcome = run_program({"gui", "--lesson", "ring"}, {"RINGSIDE_GUI=/is/not/there"});
-  EXPECT_EQ(outcome.status, 2) << outcome.err;
+  EXPECT_EQ(outcome.status, 3) << outcome.err;
   EXPECT_NE(outcome.err.find("ringside-gui, the window, is not installed"), std::string::npos)
       << outcome.err;
   EXPECT_NE(outcome.err.find("./run gui"), std::string::npos) << outcome.err;

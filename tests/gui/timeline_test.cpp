@@ -118,8 +118,9 @@ TEST(Timeline, FewRowsGrow) {
   const auto few = document_of(regular_events(2, 1, 3));
   timeline.prepare(*few, first_state(*few), kCanvas, panel);
   EXPECT_NEAR(timeline.row_height(), 6 * kCanvas.line, 0.1);
-  const auto some = document_of(regular_events(20, 1, 3));
+  const auto some = document_of(regular_events(10, 1, 3));
   timeline.prepare(*some, first_state(*some), kCanvas, panel);
+  ASSERT_EQ(timeline.rows().rows().size(), 20U) << "of each rank, and of its channel";
   EXPECT_NEAR(timeline.top() + 20 * timeline.row_height(), kCanvas.height, 0.1);
   EXPECT_EQ(timeline.most_scroll(), 0);
   const auto many = document_of(regular_events(200, 1, 3));
