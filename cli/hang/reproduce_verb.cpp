@@ -150,6 +150,7 @@ VerbResult run(const ReproduceArguments& arguments) {
   if (!arguments.script.empty()) {
     fmt::print("script     {}: {}\n", arguments.script,
                study::script_command(made, arguments.script));
+    if (study::has_smaller_counts(made)) fmt::print("           not {}\n", study::kSmallerCounts);
   }
   return is_met ? kFine : kFinding;
 }
