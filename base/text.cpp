@@ -117,8 +117,9 @@ Result<Bytes> parse_bytes(std::string_view text) {
   if (step == 0 && value >= 0x1p53) {
     std::uint64_t exact = 0;
     const std::string_view digits = trimmed(text);
-    std::from_chars(digits.data(), digits.data() + digits.size(), exact);
-    return Bytes{exact};
+    const char* const end = digits.data() + digits.size() - suffix.size();
+    const auto [read_to, error] = std::from_chars(digits.data(), end, exact);
+    if (error == std::errc() && read_to == end) return Bytes{exact};  // else `1e18`
   }
   return Bytes{static_cast<std::uint64_t>(value)};
 }

@@ -67,6 +67,18 @@ struct Arguments {
   bool is_forced = false;
 };
 
+/// Makes the folder if it does not exist.
+/// errors  InvalidArgument: it cannot be made
+Status make_folder(const std::string& folder) {
+  std::error_code failed;
+  if (std::filesystem::is_directory(folder, failed)) return {};
+  std::filesystem::create_directories(folder, failed);
+  if (!failed) return {};
+  return Error{ErrorCode::InvalidArgument,
+               fmt::format("--dir {}: cannot be made: {}", folder, failed.message()),
+               "name a folder where you may write"};
+}
+
 /// Checks every output before anything runs: the last act writes next to the file that it reads.
 Status check_outputs(const Arguments& arguments) {
   if (arguments.is_forced) return {};
@@ -81,6 +93,7 @@ Status check_outputs(const Arguments& arguments) {
 
 VerbResult run(const Arguments& arguments) {
   const std::string& folder = arguments.folder;
+  RINGSIDE_TRY(make_folder(folder));
   RINGSIDE_TRY(check_outputs(arguments));
   int number = 0;
   for (const Act& act : acts(folder)) {
@@ -123,7 +136,8 @@ Verb demo_verb() {
       {"ringside demo", "ringside demo --dir /tmp"},
       [](Options& app) {
         auto arguments = std::make_shared<Arguments>();
-        app.add_option("--dir", arguments->folder, "where the traces go")->capture_default_str();
+        app.add_option("--dir", arguments->folder, "where the traces go; made if it does not exist")
+            ->capture_default_str();
         app.add_flag("--force", arguments->is_forced, "overwrite a file of another kind");
         return [arguments] { return run(*arguments); };
       }};

@@ -39,10 +39,12 @@ Result<std::string> find_gui() {
       return place.string();
     tried += (tried.empty() ? "" : ", ") + place.string();
   }
-  return Error{ErrorCode::Unsupported,
-               fmt::format("{}, the window, is not there: looked for {}", kProgram, tried),
-               fmt::format("./run gui installs what it needs and builds it; or name it: {}=PATH",
-                           kVariable)};
+  return Error{
+      ErrorCode::Unsupported,
+      fmt::format("{}, the window, is not installed: looked for {}", kProgram, tried),
+      fmt::format("apt install ./{}_*.deb (of ./run package), or ./run gui in the sources; "
+                  "or name the program: {}=PATH. ringside trace export --html needs none",
+                  kProgram, kVariable)};
 }
 
 /// Replaces this process by ringside-gui.

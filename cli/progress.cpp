@@ -47,7 +47,7 @@ void say(const char* text, std::size_t length) {
   }
 }
 
-/// In a handler: prints the time since `begun`, which no earlier text can contain.
+/// Prints the time since `begun`, in seconds. Only the signal handler knows it. Async-signal-safe.
 void say_after(std::int64_t begun) {
   say(kInterrupted.data(), kInterrupted.size());
   std::array<char, 24> digits{};

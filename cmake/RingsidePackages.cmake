@@ -12,8 +12,11 @@ set(CPACK_PACKAGE_CONTACT "The ringside maintainers <ringside@users.noreply.gith
 if(DEFINED ENV{DEBFULLNAME} AND DEFINED ENV{DEBEMAIL})
   set(CPACK_PACKAGE_CONTACT "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
 endif()
+# Empty, or the project's summary becomes the first line of each package in place of the package's own.
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # The window uses libraries that the package `ringside` bundles. dpkg-shlibdeps would name the packages of this release for them,
@@ -39,7 +42,7 @@ ringside_package(ringside "diagnostics and simulation for the GPU communication 
   "Finds out why collectives of NCCL, RCCL and PyTorch distributed hang or are\nslow, from dumps and logs; simulates them on clusters that need not exist;\nmeasures real ones between processes. It needs no GPU and no network card.\nThis package has the program, its data, and the library libringside.")
 ringside_package(ringside-gui "replay window of ringside"
   "Watch a collective run, channel by channel: a trace, a simulation or a lesson.\nDraws pictures and films without a display, too."
-  DEPENDS "${same}, fonts-dejavu-core, libc6 (>= 2.35), libstdc++6 (>= 12), libegl1, libglfw3 (>= 3.3), libopengl0, libstb0")
+  DEPENDS "${same}, fonts-dejavu-core, libc6 (>= 2.35), libstdc++6 (>= 12), libegl1, libgl1, libglfw3 (>= 3.3), libopengl0, libstb0")
 ringside_package(libringside-dev "ringside as a library: headers, CMake package, examples"
   "Public headers of libringside in C and C++, its pkg-config file and CMake\npackage, examples, and the source of the backend of torch.distributed."
   SECTION libdevel DEPENDS "${same}")

@@ -170,7 +170,7 @@ class GpuSweep {
       event.algorithm = row.choice.algorithm;
       event.protocol = row.choice.protocol;
       event.is_modelled = is_modelled(row.choice);
-      event.sequence = sequence_;
+      event.sequence = sequence_ + 1;
       record_device_events(*lanes_[index], event, options_.type, events[index]);
       event.kind = EventKind::Collective;
       event.begin_ns = begin_ns;

@@ -112,6 +112,7 @@ Result<int> run_rank(std::unique_ptr<Bootstrap> bootstrap, const JobOptions& opt
     communicator->abort(status.error());
     return status;
   }
+  for (const std::string& line : faults.unfired()) fmt::print(stderr, "note: {}\n", line);
   RINGSIDE_TRY(communicator->finish());
   return status;
 }

@@ -26,6 +26,7 @@ TraceEvent CallTrace::event_of(int rank, int channel) const {
   TraceEvent event;
   event.rank = rank;
   event.channel = static_cast<std::uint16_t>(channel);
+  event.sequence = 1;
   event.collective = request_.choice.collective;
   event.algorithm = request_.choice.algorithm;
   event.protocol = request_.choice.protocol;

@@ -99,7 +99,8 @@ Result<PickedFidelity> pick_fidelity(const SimRequest& request) {
     loops += task.loops() * std::max<std::int64_t>(rounds, 1);
   }
   const std::int64_t all = is_of_root ? loops : loops * planner.nranks();
-  const char* const what = is_point_to_point(collective) ? "transfers" : "rank-channel loops";
+  const char* const what =
+      is_point_to_point(collective) ? "transfers" : "loops of all ranks and channels";
   const bool is_coupled = is_point_to_point(collective) && request.network->has_fabric();
   const std::int64_t most = is_coupled ? kMostCoupled : kMostTaskLoops;
   if (all <= most) {

@@ -88,7 +88,8 @@ struct SimModel {
     int systems = 0;
   };
   [[nodiscard]] TypicalError typical_error(Bytes bytes, const SystemGroup& group) const;
-  /// Of NCCL's own model on the same systems, where it was nearer than the simulation; 0: it was not.
+  /// Returns the typical error of NCCL's own model on the same systems, in %, if it was smaller than the simulation's;
+  /// else 0.
   [[nodiscard]] double nearer_nccl_error(Bytes bytes, const SystemGroup& group) const;
   /// The same of the times by which NCCL chooses, on all systems.
   std::array<double, kSizeClasses> error_nccl{};

@@ -39,8 +39,7 @@ struct Seat {
 /// The parts of a placement that matter: without a fabric all nodes are equal, as are the hosts of an NVLink domain.
 using Place = std::tuple<std::vector<int>, std::size_t, std::vector<int>>;
 
-/// The inputs that determine a call's time.
-// Family, collective, type (of which depends whether NVLS can reduce it), bytes, placement.
+/// The inputs that determine a call's time: family, collective, type (NVLS reduces some), bytes, placement.
 using CallKey = std::tuple<int, std::string, DataType, std::uint64_t, Place>;
 /// The same in the program's terms: group, call, type, elements, path.
 using StepKey = std::tuple<int, Op, DataType, std::int64_t, bool, int>;
@@ -68,11 +67,11 @@ std::uint64_t bytes_of(const Step& call, std::size_t members) {
 }
 
 /// The kinds of paths between two ranks, distinguished by the links that a message of an exchange crosses.
-class KindsOfWays {
+class PathKinds {
  public:
-  KindsOfWays() = default;
+  PathKinds() = default;
   /// ranks_per_node  if the job consists of two nodes that represent any two; 0: it is the whole job
-  KindsOfWays(AskedJob asked, int ranks_per_node)
+  PathKinds(AskedJob asked, int ranks_per_node)
       : asked_(std::make_unique<AskedJob>(std::move(asked))),
         network_(std::make_unique<JobNetwork>(asked_->job, std::nullopt, asked_->topology, nullptr,
                                               asked_->job_fabric())),
@@ -96,11 +95,11 @@ class KindsOfWays {
 
  private:
   /// The total rate of the channels on a path, and the time of a step on it.
-  struct WayKind {
+  struct PathKind {
     double rate = std::numeric_limits<double>::max();
     StepLink slowest = StepLink::NvLink;
     Seconds beyond{};
-    auto operator<=>(const WayKind&) const = default;
+    auto operator<=>(const PathKind&) const = default;
   };
 
   /// Returns the ranks of the job that represent them.
@@ -111,9 +110,9 @@ class KindsOfWays {
     return {a % ranks_per_node_, b % ranks_per_node_ + (is_one_node ? 0 : ranks_per_node_)};
   }
 
-  [[nodiscard]] WayKind kind_of(const std::pair<int, int>& pair) const {
+  [[nodiscard]] PathKind kind_of(const std::pair<int, int>& pair) const {
     constexpr int kChannels = 2;  // neighbouring NICs alternate
-    WayKind kind;
+    PathKind kind;
     std::map<int, int> uses;
     for (int channel = 0; channel < kChannels; ++channel) {
       const SimRoute route = network_->route(Rank{pair.first}, Rank{pair.second}, channel);
@@ -131,7 +130,7 @@ class KindsOfWays {
   std::unique_ptr<JobNetwork> network_;
   int ranks_per_node_ = 0;
   std::map<std::pair<int, int>, int> of_pair_;
-  std::map<WayKind, int> kinds_;
+  std::map<PathKind, int> kinds_;
   std::vector<std::pair<int, int>> firsts_;
 };
 
@@ -141,9 +140,10 @@ struct CallClock::Impl {
   SimQuestion base;
   int gpus_per_host = 0;
   int hosts_per_node = 1;
-  int nnodes = 0;
+  int nnodes = 0;  ///< of the ranks
   bool has_fabric = false;
-  bool is_counted_in_hosts = false;  ///< base.job.nodes; else in nodes
+  bool has_cluster_file = false;     ///< the fabric's, which counts its nodes itself
+  bool is_counted_in_hosts = false;  ///< base.job.nodes counts hosts, else nodes
   std::string note;
   std::vector<int> placed;  ///< of a fabric: the cluster's number of each node
   /// A call's time, and its place in `calls`; none: it moves nothing.
@@ -151,10 +151,73 @@ struct CallClock::Impl {
     Seconds time{};
     std::optional<std::size_t> call = {};
   };
-  std::map<CallKey, Known> places;
-  KindsOfWays ways;
+  std::map<CallKey, Known> placed_calls;
+  PathKinds paths;
   std::map<StepKey, Known> steps;
   std::vector<CallTime> calls;
+
+  [[nodiscard]] int gpus_per_node() const { return gpus_per_host * hosts_per_node; }
+
+  /// Returns how many of base.job.nodes each node is.
+  [[nodiscard]] int counted_per_node() const { return is_counted_in_hosts ? hosts_per_node : 1; }
+
+  /// Learns what a node is from the smallest job: one host, or one NVLink domain.
+  Status measure_node() {
+    RINGSIDE_TRY(const AskedJob asked, load_job(smallest_job(base.job)));
+    gpus_per_host = static_cast<int>(gpus_of(asked.hosts.runs.front().host).size());
+    hosts_per_node = asked.hosts.hosts_per_nvl_domain;
+    has_fabric = asked.fabric.has_value();
+    has_cluster_file = has_fabric && !asked.fabric->is_by_word;
+    // If the size of a domain is given, hosts are counted one by one.
+    is_counted_in_hosts = base.job.nvl_domain && !has_cluster_file;
+    return {};
+  }
+
+  /// Returns the question for smaller domains, which the ranks fill.
+  [[nodiscard]] SimQuestion question_for(const EvenDomains& even) const {
+    SimQuestion shared = base;
+    shared.job.nvl_domain = even.hosts_each;
+    if (shared.job.nodes) *shared.job.nodes *= even.hosts_each;
+    return shared;
+  }
+  [[nodiscard]] std::string note_on(const EvenDomains& even) const {
+    return fmt::format("{} NVLink domains, {} of the {} hosts of each: {} GPUs", even.domains,
+                       even.hosts_each, hosts_per_node, even.hosts_each * gpus_per_host);
+  }
+
+  /// errors  InvalidArgument: the ranks need more nodes than are given
+  Status count_nodes(int ranks) {
+    nnodes = (ranks + gpus_per_node() - 1) / gpus_per_node();
+    const int needed = nnodes * counted_per_node();
+    if (!base.job.nodes || *base.job.nodes >= needed) return {};
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("{} ranks on {} of {} GPUs", ranks,
+                             plural(static_cast<std::size_t>(*base.job.nodes), "node", "nodes"),
+                             gpus_per_node() / counted_per_node()),
+                 fmt::format("give nodes: {}", needed)};
+  }
+
+  /// Loads the job whose paths represent those of all ranks: the whole job in a fabric, else two nodes.
+  Status load_paths() {
+    JobOptions options = base.job;
+    if (!has_fabric) {
+      options.nodes = options.nvl_domain.value_or(1) * std::min(2, nnodes);
+      RINGSIDE_TRY(AskedJob pair, load_job(options));
+      paths = PathKinds(std::move(pair), gpus_per_node());
+      return {};
+    }
+    if (!has_cluster_file) {
+      base.job.fabric_nodes = base.job.nodes.value_or(nnodes * counted_per_node());
+      options.fabric_nodes = base.job.fabric_nodes;
+    }
+    options.nodes = nnodes;
+    RINGSIDE_TRY(AskedJob whole, load_job(options));
+    placed = whole.fabric->nodes;
+    note = fabric_note(*whole.fabric->fabric, placed);
+    if (!note.empty()) note.insert(0, "fabric: ");
+    paths = PathKinds(std::move(whole), 0);
+    return {};
+  }
 
   /// errors  InvalidArgument: other GPUs on one host than on another, other numbers of hosts in one node than in
   ///         another
@@ -276,19 +339,21 @@ struct CallClock::Impl {
                       call.type,
                       bytes,
                       {nodes, seat.hosts_within.size(), seat.gpus}};
-    if (const auto found = places.find(key); found != places.end()) return found->second;
+    if (const auto found = placed_calls.find(key); found != placed_calls.end())
+      return found->second;
     RINGSIDE_TRY(CallTime timed, simulate_with_others(program, call, group, seat, bytes));
     return keep(key, std::move(timed));
   }
 
   [[nodiscard]] Result<Known> time_of_pair(const hangs::Program& program, const Step& call,
                                            const Group& group) {
-    const int way = call.way >= 0 ? call.way : ways.between(group.ranks[0], group.ranks[1]);
+    const int way = call.way >= 0 ? call.way : paths.between(group.ranks[0], group.ranks[1]);
     const std::uint64_t bytes = bytes_of(call, 2);
     const CallKey key{group.family, "transfer", call.type, bytes, {{way}, 0, {}}};
-    if (const auto found = places.find(key); found != places.end()) return found->second;
+    if (const auto found = placed_calls.find(key); found != placed_calls.end())
+      return found->second;
     std::optional<CallTime> slowest;
-    for (const auto& [a, b] : pairs_like(ways.first_of(way))) {
+    for (const auto& [a, b] : pairs_like(paths.first_of(way))) {
       RINGSIDE_TRY(const Seat seat, seat_of({a, b}));
       RINGSIDE_TRY(CallTime timed, simulate_with_others(program, call, group, seat, bytes));
       if (!slowest || slowest->time < timed.time) slowest = std::move(timed);
@@ -321,7 +386,7 @@ struct CallClock::Impl {
     } else {
       known.call = static_cast<std::size_t>(like - calls.begin());
     }
-    places.emplace(key, known);
+    placed_calls.emplace(key, known);
     return known;
   }
 
@@ -382,61 +447,22 @@ Result<CallClock> CallClock::make(SimQuestion base, int ranks) {
     return Error{ErrorCode::InvalidArgument, fmt::format("{} ranks on {} GPUs", ranks, *gpus),
                  fmt::format("give gpus: {}", ranks)};
   }
-  const JobOptions one = smallest_job(impl->base.job);
-  RINGSIDE_TRY(const AskedJob asked, load_job(one));
-  impl->gpus_per_host = static_cast<int>(gpus_of(asked.hosts.runs.front().host).size());
-  impl->hosts_per_node = asked.hosts.hosts_per_nvl_domain;
-  impl->has_fabric = asked.fabric.has_value();
-  // A cluster's file counts its nodes itself.
-  impl->is_counted_in_hosts = one.nvl_domain && (!impl->has_fabric || asked.fabric->is_by_word);
-  const auto even =
-      one.nvl_domain || (impl->has_fabric && !asked.fabric->is_by_word)
-          ? std::nullopt
-          : even_domains(ranks, impl->gpus_per_host, impl->hosts_per_node, impl->base.job.nodes);
-  if (even) {
-    SimQuestion shared = impl->base;
-    shared.job.nvl_domain = even->hosts_each;
-    if (shared.job.nodes) *shared.job.nodes *= even->hosts_each;
-    RINGSIDE_TRY(CallClock clock, make(std::move(shared), ranks));
-    clock.impl_->note =
-        fmt::format("{} NVLink domains, {} of the {} hosts of each: {} GPUs", even->domains,
-                    even->hosts_each, impl->hosts_per_node, even->hosts_each * impl->gpus_per_host);
-    return clock;
-  }
-  const int gpus = impl->gpus_per_host * impl->hosts_per_node;
-  impl->nnodes = (ranks + gpus - 1) / gpus;
-  // If the size of a domain is given, hosts are counted one by one.
-  const bool are_hosts = impl->is_counted_in_hosts;
-  const int needed = impl->nnodes * (are_hosts ? impl->hosts_per_node : 1);
-  if (impl->base.job.nodes && *impl->base.job.nodes < needed) {
-    return Error{
-        ErrorCode::InvalidArgument,
-        fmt::format("{} ranks on {} of {} GPUs", ranks,
-                    plural(static_cast<std::size_t>(*impl->base.job.nodes), "node", "nodes"),
-                    are_hosts ? impl->gpus_per_host : gpus),
-        fmt::format("give nodes: {}", needed)};
-  }
-  if (impl->has_fabric) {
-    if (asked.fabric->is_by_word) {
-      impl->base.job.fabric_nodes = impl->base.job.nodes.value_or(needed);
+  RINGSIDE_TRY(impl->measure_node());
+  if (!impl->base.job.nvl_domain && !impl->has_cluster_file) {
+    const auto even =
+        even_domains(ranks, impl->gpus_per_host, impl->hosts_per_node, impl->base.job.nodes);
+    if (even) {
+      RINGSIDE_TRY(CallClock clock, make(impl->question_for(*even), ranks));
+      clock.impl_->note = impl->note_on(*even);
+      return clock;
     }
-    JobOptions all = impl->base.job;
-    all.nodes = impl->nnodes;
-    RINGSIDE_TRY(AskedJob whole, load_job(all));
-    impl->placed = whole.fabric->nodes;
-    impl->note = fabric_note(*whole.fabric->fabric, impl->placed);
-    if (!impl->note.empty()) impl->note.insert(0, "fabric: ");
-    impl->ways = KindsOfWays(std::move(whole), 0);
-  } else {
-    JobOptions two = impl->base.job;
-    two.nodes = one.nodes.value_or(1) * std::min(2, impl->nnodes);
-    RINGSIDE_TRY(AskedJob pair, load_job(two));
-    impl->ways = KindsOfWays(std::move(pair), gpus);
   }
+  RINGSIDE_TRY(impl->count_nodes(ranks));
+  RINGSIDE_TRY(impl->load_paths());
   return CallClock(std::move(impl));
 }
 
-int CallClock::way(int a, int b) { return impl_->ways.between(a, b); }
+int CallClock::way(int a, int b) { return impl_->paths.between(a, b); }
 
 int CallClock::gpus_per_host() const { return impl_->gpus_per_host; }
 
@@ -444,8 +470,7 @@ const std::string& CallClock::note() const { return impl_->note; }
 
 int CallClock::gpus() const {
   if (!impl_->base.job.nodes) return hosts() * impl_->gpus_per_host;
-  const bool are_hosts = impl_->is_counted_in_hosts;
-  return *impl_->base.job.nodes * impl_->gpus_per_host * (are_hosts ? 1 : impl_->hosts_per_node);
+  return *impl_->base.job.nodes * (impl_->gpus_per_node() / impl_->counted_per_node());
 }
 
 int CallClock::hosts() const { return impl_->nnodes * impl_->hosts_per_node; }

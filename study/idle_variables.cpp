@@ -8,8 +8,8 @@
 namespace ringside::study {
 namespace {
 
-/// Of NCCL, its network plugins and PyTorch: logs, addresses, timeouts, the ways of a verb. What they change in a transfer's
-/// time is not modelled. A variable that turns a transport off is not among them.
+/// Variables of NCCL, its network plugins and PyTorch for logs, addresses, timeouts and details of RDMA. Their effect on
+/// the time of a transfer is not modelled. Variables that turn a transport off are not in the list, because they are.
 constexpr std::array<std::string_view, 42> kIdle{"FI_EFA_FORK_SAFE",
                                                  "FI_EFA_USE_DEVICE_RDMA",
                                                  "FI_EFA_USE_HUGE_PAGE",

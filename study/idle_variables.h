@@ -12,7 +12,7 @@ namespace ringside::study {
 /// NCCL_IB_GID_INDEX.
 bool is_idle_variable(std::string_view name);
 
-/// Of the settings those that decide nothing, as a sentence each.
+/// Returns a sentence for each setting that is ignored: `NCCL_DEBUG decides nothing here: it is ignored`.
 std::vector<std::string> idle_notes(const JobOptions& options);
 
 }  // namespace ringside::study

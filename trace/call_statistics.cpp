@@ -1,6 +1,7 @@
 #include "trace/call_statistics.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -78,6 +79,80 @@ void add_rank(const TraceEvent& event, bool is_endless, CallInMaking& made) {
   ++call.recorded;
 }
 
+/// The newest calls of each rank, to find out whether the last one ended.
+///
+/// A rank works on one call of a communicator at a time and records an event at its end, also where a time-out or
+/// another rank's failure ended it. Such a call has fewer primitives than the rank's previous call of the same type.
+class NewestCalls {
+ public:
+  void take(const TraceEvent& event) {
+    std::map<std::uint32_t, Progress>& calls = ranks_[{event.communicator, event.rank}];
+    Progress& call = calls.try_emplace(event.sequence, Progress{event}).first->second;
+    if (event.kind == EventKind::Primitive) {
+      ++call.primitives;
+      if (!call.has_end) call.shown.begin_ns = std::min(call.shown.begin_ns, event.begin_ns);
+    } else {
+      call.shown = event;
+      call.has_end = true;
+    }
+    if (calls.size() > kKept) calls.erase(calls.begin());
+  }
+
+  /// Marks the last calls that did not end, and adds those of which no rank recorded the end.
+  void mark(std::map<CallKey, CallInMaking>& all) const {
+    for (const auto& [rank, calls] : ranks_) {
+      const Progress& last = calls.rbegin()->second;
+      if (has_ended(calls)) continue;
+      const auto [found, is_new] = all.try_emplace(key_of(last.shown));
+      CallSummary& call = found->second.call;
+      if (is_new) {
+        call.communicator = last.shown.communicator;
+        call.sequence = last.shown.sequence;
+        call.collective = last.shown.collective;
+        call.algorithm = last.shown.algorithm;
+        call.protocol = last.shown.protocol;
+        call.begin_ns = call.all_in_ns = last.shown.begin_ns;
+        call.end_ns = last.shown.end_ns;
+        call.last_rank = last.shown.rank;
+      }
+      call.is_endless = true;
+      if (last.has_end) continue;  // counted by its event
+      ++call.recorded;
+      call.begin_ns = std::min(call.begin_ns, last.shown.begin_ns);
+      if (last.shown.begin_ns > call.all_in_ns) {
+        call.all_in_ns = last.shown.begin_ns;
+        call.last_rank = last.shown.rank;
+      }
+    }
+  }
+
+ private:
+  /// Calls kept of a rank: more than the blocks of its lanes can be apart.
+  static constexpr std::size_t kKept = 64;
+  struct Progress {
+    TraceEvent shown;  ///< the event of the whole call, or of its first primitive
+    std::uint64_t primitives = 0;
+    bool has_end = false;
+
+    [[nodiscard]] bool is_like(const Progress& other) const {
+      return has_end && other.has_end && shown.collective == other.shown.collective &&
+             shown.algorithm == other.shown.algorithm && shown.protocol == other.shown.protocol &&
+             shown.bytes == other.shown.bytes;
+    }
+  };
+
+  static bool has_ended(const std::map<std::uint32_t, Progress>& calls) {
+    const Progress& last = calls.rbegin()->second;
+    if (!last.has_end) return false;
+    for (auto before = std::next(calls.rbegin()); before != calls.rend(); ++before) {
+      if (before->second.is_like(last)) return last.primitives >= before->second.primitives;
+    }
+    return true;
+  }
+
+  std::map<std::pair<std::uint32_t, std::int32_t>, std::map<std::uint32_t, Progress>> ranks_;
+};
+
 /// Returns the upper one of two middle values.
 template <typename T>
 std::optional<T> median(std::vector<T> values) {
@@ -107,16 +182,20 @@ std::optional<BytesPerSecond> CallSummary::busbw() const {
 
 std::vector<CallSummary> calls_of(const TraceFile& file) {
   std::map<CallKey, CallInMaking> calls;
+  NewestCalls newest;
   std::map<std::uint32_t, std::set<std::int32_t>> members;  // ranks by communicator
   const auto never =
       file.processes().empty() ? std::nullopt : never_ended_at(file.processes().front());
   bool has_primitives = false;
   file.for_each_event([&](const TraceEvent& event) {
     has_primitives |= event.kind == EventKind::Primitive;
-    if (event.kind != EventKind::Collective) return;
+    if (event.kind != EventKind::Collective && event.kind != EventKind::Primitive) return;
+    newest.take(event);
     members[event.communicator].insert(event.rank);
+    if (event.kind != EventKind::Collective) return;
     add_rank(event, never == event.end_ns, calls[key_of(event)]);
   });
+  if (!file.last_gap()) newest.mark(calls);
   const std::vector<int> stated = group_sizes(file);
   std::vector<CallSummary> all;
   all.reserve(calls.size());

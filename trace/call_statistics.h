@@ -24,7 +24,7 @@ struct CallSummary {
   std::int64_t all_in_ns = 0;  ///< the last recorded rank entered
   std::int64_t end_ns = 0;     ///< the last rank left
   std::int32_t last_rank = 0;  ///< that entered last
-  bool is_endless = false;     ///< it never ended on some rank
+  bool is_endless = false;     ///< it never ended on some rank, see calls_of()
   /// The busbw that a model predicts (study::expect_busbw()); nothing: no prediction
   std::optional<BytesPerSecond> expected_busbw = {};
 
@@ -53,6 +53,10 @@ struct SizeSummary {
 };
 
 /// Returns the collectives of a trace by their begin.
+///
+/// A call never ended on a rank if the trace says so (kNeverEnded), or if it is the rank's newest one and either has no
+/// event of its end or has fewer primitives than the rank's previous call of that type and size: it was given up. A
+/// file with unreadable places shows only the former.
 std::vector<CallSummary> calls_of(const TraceFile& file);
 
 /// Sums them up, by collective and size.

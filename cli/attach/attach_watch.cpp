@@ -62,7 +62,10 @@ class MetricsOutput {
 class WatchedJob {
  public:
   WatchedJob(const WatchSettings& settings, MetricsOutput metrics)
-      : settings_(settings), metrics_(std::move(metrics)), movement_(settings.request.reports) {}
+      : settings_(settings),
+        metrics_(std::move(metrics)),
+        movement_(settings.request.reports),
+        pauses_(2 * settings.request.reports) {}
 
   Result<int> run() {
     const Clock& clock = real_clock();
@@ -131,10 +134,14 @@ class WatchedJob {
     const bool is_gone = !report && report.error().code == ErrorCode::PeerGone;
     if (report) {
       const bool is_same = movement_.same() > 0 && report->fingerprint == newest_.fingerprint;
-      if (!is_same) note_progress();
+      if (!is_same) {
+        if (has_moved_) pauses_.add(movement_.same());
+        has_moved_ = has_moved_ || movement_.same() > 0;
+        note_progress();
+      }
       movement_.add(*report);
       newest_ = *std::move(report);
-      RINGSIDE_TRY(enter(movement_.state() == JobState::Unknown ? state_ : movement_.state()));
+      RINGSIDE_TRY(enter(state_now()));
     } else if (is_gone) {
       RINGSIDE_TRY(enter(JobState::Gone));
     } else {
@@ -151,6 +158,14 @@ class WatchedJob {
       metrics.confidence = hang_->confidence;
     }
     return metrics_.publish(metrics);
+  }
+
+  /// Returns the state that the reports show. A job that has moved and is still for no longer than usual moves.
+  [[nodiscard]] JobState state_now() const {
+    const JobState seen = movement_.state();
+    const bool is_early = seen == JobState::Still && movement_.same() <= pauses_.patience();
+    if (is_early && has_moved_) return JobState::Moves;
+    return seen == JobState::Unknown || is_early ? state_ : seen;
   }
 
   /// Prints a change of the job's state. Does nothing if the state is the same.
@@ -179,6 +194,10 @@ class WatchedJob {
     const auto answer = ask_job(settings_.request, {});
     if (!answer) {
       print(JobState::Still, "the job is still; " + one_line(answer.error().message));
+      return {};
+    }
+    if ((*answer)->gathered.state == JobState::Moves) {
+      state_ = JobState::Moves;  // it moved while its processes were asked
       return {};
     }
     const hang::Explanation& best = (*answer)->examined.verdict.best;
@@ -288,6 +307,8 @@ class WatchedJob {
   MetricsOutput metrics_;
   std::optional<attach::RasClient> client_;
   attach::Movement movement_;
+  attach::Pauses pauses_;
+  bool has_moved_ = false;  ///< a change was seen: the time before the first one is no whole pause
   attach::JobReport newest_;
   JobState state_ = JobState::Unknown;
   std::optional<Hang> hang_;

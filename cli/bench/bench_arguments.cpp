@@ -283,7 +283,10 @@ void declare_bench(Options& app, BenchArguments& a) {
                  "NAME); nccl: with --device cuda, by the libnccl.so.2 of this host")
       ->capture_default_str();
   app.add_option("--algo", a.algorithm,
-                 fmt::format("{} (default: tuned)", fmt::join(algorithm_names(), ", ")));
+                 fmt::format("{} (default: tuned). one_shot: each rank reads the inputs of all; "
+                             "two_shot: each rank reduces its part of all inputs, then reads the "
+                             "other parts",
+                             fmt::join(algorithm_names(), ", ")));
   app.add_option("--proto", a.protocol, "ll, ll128 or simple (default: tuned)");
   app.add_flag("--all-algos", a.all_algorithms,
                "time every algorithm and protocol, and mark the pick");

@@ -84,7 +84,7 @@ std::string times_text(const Explanation& explanation, bool colour) {
   return out;
 }
 
-/// Without the protocol if the algorithm has only one.
+/// Returns the name, without the protocol if the algorithm has only one.
 std::string short_name(const Candidate& c) {
   return facts_of(c.algorithm).is_simple_only ? to_string(c.algorithm) : name_of(c);
 }

@@ -17,6 +17,7 @@
 #include "cli/options.h"
 #include "cli/verb.h"
 #include "diag/hangdetect/examine.h"
+#include "diag/report/call_table.h"
 #include "diag/report/finding_pages.h"
 #include "diag/report/hang_report.h"
 #include "study/scenario/synthesis.h"
@@ -33,6 +34,7 @@ struct HangArguments {
   std::optional<int> live;
   bool json = false;
   bool verify = false;
+  bool table = false;  ///< prints the latest collectives of each rank
 };
 
 int status_of(const hang::Verdict& verdict) {
@@ -90,6 +92,7 @@ VerbResult show(const hang::Examination& all, const HangArguments& arguments) {
   Json document;
   if (arguments.json) {
     document = hang::report_json(all);
+    if (arguments.table) document["tables"] = hang::call_tables_json(all);
     if (arguments.verify) {
       const std::vector<study::Hypothesis> tried = study::synthesize(all);
       document["synthesis"] = document_of(tried);
@@ -97,6 +100,7 @@ VerbResult show(const hang::Examination& all, const HangArguments& arguments) {
     }
   }
   fmt::print("{}", arguments.json ? to_text(document) : hang::report_text(all));
+  if (arguments.table && !arguments.json) fmt::print("\n{}", hang::call_tables_text(all));
   if (arguments.verify && !arguments.json) print_tried(all.verdict.best, study::synthesize(all));
   return status_of(all.verdict);
 }
@@ -164,6 +168,8 @@ Verb hang_verb() {
                        "folders and files of one job: dumps, logs, stacks, ncclras reports; - "
                        "is standard input");
         app.add_flag("--json", a.json, "one JSON document on stdout");
+        app.add_flag("--table", a.table,
+                     "also print each rank's latest collectives: done, waits, or never entered");
         app.add_flag("--verify", a.verify,
                      "also simulate each plausible fault from the last call that all ranks made, "
                      "and print how likely it left these dumps");

@@ -23,12 +23,12 @@ namespace {
 
 struct ReproduceArguments {
   std::vector<std::string> paths;
-  std::string file;
-  std::string script;
-  int keep = 24;
+  std::string file;    ///< of the scenario, or the folder of those of --findings; empty: stdout
+  std::string script;  ///< empty: none is written
+  int keep = 24;       ///< calls before the first that differs
   bool json = false;
   bool has_findings = false;
-  std::string cluster;
+  std::string cluster;  ///< of --findings; empty: the hosts that the logs show
 };
 
 Json verdict_document(const hang::Explanation& verdict) {
@@ -95,6 +95,44 @@ VerbResult run_findings(const ReproduceArguments& arguments) {
   return status;
 }
 
+Json document_of(const ReproduceArguments& arguments, const study::Reproduction& made,
+                 const study::ScenarioOutcome& outcome) {
+  Json document{{"schema", "ringside.reproduce/1"},
+                {"scenario", nullptr},
+                {"original", verdict_document(made.original)},
+                {"replayed", nullptr},
+                {"outcome", to_string(outcome.end)},
+                {"met", outcome.unmet.empty()},
+                {"unmet", outcome.unmet},
+                {"unknown", made.unknown}};
+  if (!arguments.file.empty()) document["scenario"] = arguments.file;
+  if (!arguments.script.empty()) {
+    document["script"] = arguments.script;
+    document["script_options"] = study::fault_options(made);
+  }
+  if (outcome.verdict) document["replayed"] = verdict_document(*outcome.verdict);
+  return document;
+}
+
+/// Prints both verdicts, and how to run the files that were written.
+void print_comparison(const ReproduceArguments& arguments, const study::Reproduction& made,
+                      const study::ScenarioOutcome& outcome) {
+  fmt::print("evidence   {}\n           {}\n", verdict_text(made.original),
+             one_line(hang::why_of(made.original)));
+  fmt::print("replayed   {}\n", outcome.verdict ? verdict_text(*outcome.verdict)
+                                                : std::string(to_string(outcome.end)));
+  for (const std::string& one : outcome.unmet) fmt::print("differs    {}\n", one_line(one));
+  for (const std::string& one : made.unknown) fmt::print("not known  {}\n", one);
+  if (!arguments.file.empty()) {
+    fmt::print("scenario   {}: ringside run {} [--on real]\n", arguments.file, arguments.file);
+  }
+  if (!arguments.script.empty()) {
+    fmt::print("script     {}: {}\n", arguments.script,
+               study::script_command(made, arguments.script));
+    if (study::has_smaller_counts(made)) fmt::print("           {}\n", study::kSmallerCounts);
+  }
+}
+
 VerbResult run(const ReproduceArguments& arguments) {
   if (arguments.has_findings && !arguments.script.empty()) {
     return Error{ErrorCode::InvalidArgument, "--script with --findings",
@@ -115,44 +153,14 @@ VerbResult run(const ReproduceArguments& arguments) {
   if (!arguments.script.empty()) {
     RINGSIDE_TRY(write_file(arguments.script, study::pytorch_script(made)));
   }
-  const bool is_met = outcome.unmet.empty();
   if (arguments.json) {
-    Json document{{"schema", "ringside.reproduce/1"},
-                  {"scenario", nullptr},
-                  {"original", verdict_document(made.original)},
-                  {"replayed", nullptr},
-                  {"outcome", to_string(outcome.end)},
-                  {"met", is_met},
-                  {"unmet", outcome.unmet},
-                  {"unknown", made.unknown}};
-    if (!arguments.file.empty()) document["scenario"] = arguments.file;
-    if (!arguments.script.empty()) {
-      document["script"] = arguments.script;
-      document["script_options"] = study::fault_options(made);
-    }
-    if (outcome.verdict) document["replayed"] = verdict_document(*outcome.verdict);
-    fmt::print("{}", to_text(document));
-    return is_met ? kFine : kFinding;
-  }
-  if (arguments.file.empty() && arguments.script.empty()) {
+    fmt::print("{}", to_text(document_of(arguments, made, outcome)));
+  } else if (arguments.file.empty() && arguments.script.empty()) {
     fmt::print("{}", text);
-    return is_met ? kFine : kFinding;
+  } else {
+    print_comparison(arguments, made, outcome);
   }
-  fmt::print("evidence   {}\n           {}\n", verdict_text(made.original),
-             one_line(hang::why_of(made.original)));
-  fmt::print("replayed   {}\n", outcome.verdict ? verdict_text(*outcome.verdict)
-                                                : std::string(to_string(outcome.end)));
-  for (const std::string& one : outcome.unmet) fmt::print("differs    {}\n", one_line(one));
-  for (const std::string& one : made.unknown) fmt::print("not known  {}\n", one);
-  if (!arguments.file.empty()) {
-    fmt::print("scenario   {}: ringside run {} [--on real]\n", arguments.file, arguments.file);
-  }
-  if (!arguments.script.empty()) {
-    fmt::print("script     {}: {}\n", arguments.script,
-               study::script_command(made, arguments.script));
-    if (study::has_smaller_counts(made)) fmt::print("           not {}\n", study::kSmallerCounts);
-  }
-  return is_met ? kFine : kFinding;
+  return outcome.unmet.empty() ? kFine : kFinding;
 }
 
 }  // namespace

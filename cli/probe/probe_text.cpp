@@ -2,6 +2,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/append.h"
 #include "base/text.h"
@@ -21,6 +24,14 @@ void add_line(std::string& out, const std::string& name, const std::string& text
               const ProbeStyle& style) {
   const std::string indent(static_cast<std::size_t>(kNameWidth), ' ');
   out += wrap(text, fmt::format("{:<{}}", name, kNameWidth), indent, style.width);
+}
+
+/// One line for each text; the first one has the name.
+void add_lines(std::string& out, const std::string& name, const std::vector<std::string>& texts,
+               const ProbeStyle& style) {
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    add_line(out, i == 0 ? name : std::string(), texts[i], style);
+  }
 }
 
 std::string speed_text(double gbits) {
@@ -57,26 +68,25 @@ std::string rdma_text(const probe::RdmaPort& port) {
   return text;
 }
 
+std::string gpu_text(const probe::Gpu& gpu) {
+  std::string text = fmt::format("{} {} at {}", gpu.vendor, gpu.model, gpu.pci);
+  if (gpu.compute_capability) append(text, ", sm_{}", *gpu.compute_capability);
+  if (gpu.nvlinks)
+    append(text, ", {}", plural(static_cast<std::size_t>(*gpu.nvlinks), "NVLink", "NVLinks"));
+  if (gpu.numa >= 0) append(text, ", NUMA {}", gpu.numa);
+  return text;
+}
+
 void add_gpus(const Machine& machine, const ProbeStyle& style, std::string& out) {
-  if (machine.gpus.empty()) add_line(out, "GPUs", machine.gpu_note, style);
-  const char* name = "GPUs";
-  for (const probe::Gpu& gpu : machine.gpus) {
-    std::string text = fmt::format("{} {} at {}", gpu.vendor, gpu.model, gpu.pci);
-    if (gpu.compute_capability) append(text, ", sm_{}", *gpu.compute_capability);
-    if (gpu.nvlinks)
-      append(text, ", {}", plural(static_cast<std::size_t>(*gpu.nvlinks), "NVLink", "NVLinks"));
-    if (gpu.numa >= 0) append(text, ", NUMA {}", gpu.numa);
-    add_line(out, name, text, style);
-    name = "";
-  }
-  if (!machine.gpus.empty() && !machine.gpu_note.empty())
-    add_line(out, "", machine.gpu_note, style);
-  if (!machine.nvidia_driver.empty()) {
-    add_line(out, "driver",
-             fmt::format("NVIDIA {}{}", machine.nvidia_driver,
-                         machine.is_open_driver ? ", open kernel modules (DMA-BUF)" : ""),
-             style);
-  }
+  std::vector<std::string> texts;
+  for (const probe::Gpu& gpu : machine.gpus) texts.push_back(gpu_text(gpu));
+  if (texts.empty() || !machine.gpu_note.empty()) texts.push_back(machine.gpu_note);
+  add_lines(out, "GPUs", texts, style);
+  if (machine.nvidia_driver.empty()) return;
+  add_line(out, "driver",
+           fmt::format("NVIDIA {}{}", machine.nvidia_driver,
+                       machine.is_open_driver ? ", open kernel modules (DMA-BUF)" : ""),
+           style);
 }
 
 std::string gpu_direct_text(const Machine& machine) {
@@ -101,6 +111,114 @@ std::string limit_text(const std::optional<std::uint64_t>& limit, bool is_bytes)
   return is_bytes ? format_bytes(Bytes{*limit}) : fmt::format("{}", *limit);
 }
 
+void add_nics(const Machine& machine, const ProbeStyle& style, std::string& out) {
+  std::vector<std::string> texts;
+  for (const probe::Nic& nic : machine.nics) {
+    // Unused interfaces that the kernel creates by itself are no information.
+    if (nic.is_virtual && !nic.is_up && nic.addresses.empty()) continue;
+    texts.push_back(nic_text(nic));
+  }
+  add_lines(out, "NICs", texts, style);
+  texts.clear();
+  for (const probe::RdmaPort& port : machine.rdma) texts.push_back(rdma_text(port));
+  if (texts.empty()) {
+    texts.push_back(
+        fmt::format("no device in /sys/class/infiniband; {}",
+                    machine.verbs_library.empty() ? "no libibverbs" : machine.verbs_library));
+  }
+  add_lines(out, "RDMA", texts, style);
+}
+
+/// What lets a GPU and a NIC exchange data directly, or prevents it.
+void add_direct_paths(const Machine& machine, const ProbeStyle& style, std::string& out) {
+  if (!machine.gpus.empty() || !machine.rdma.empty()) {
+    add_line(out, "GPUDirect", gpu_direct_text(machine), style);
+    add_line(out, "ACS",
+             machine.acs.empty()
+                 ? (machine.acs_note.empty() ? "off at every bridge" : machine.acs_note)
+                 : fmt::format("on at {}", plural(machine.acs.size(), "bridge", "bridges")),
+             style);
+  }
+  if (machine.iommu.empty()) return;
+  const auto count = std::count_if(machine.iommu.begin(), machine.iommu.end(),
+                                   [](const auto& one) { return one.second.starts_with("DMA"); });
+  add_line(out, "IOMMU", fmt::format("translates {} of {} devices", count, machine.iommu.size()),
+           style);
+}
+
+std::string gib_text(Bytes bytes) {
+  return fmt::format("{:.1f} GiB", static_cast<double>(bytes.value) / (1 << 30));
+}
+
+void add_kernel(const Machine& machine, const ProbeStyle& style, std::string& out) {
+  add_line(out, "/dev/shm",
+           machine.shm.is_there
+               ? fmt::format("{}, {} free", gib_text(machine.shm.size), gib_text(machine.shm.free))
+               : "is not there",
+           style);
+  add_line(out, "limits",
+           fmt::format("memlock {}, open files {}; {} huge pages of 2 MiB",
+                       limit_text(machine.limits.memlock, true),
+                       limit_text(machine.limits.nofile, false), machine.hugepages),
+           style);
+  add_line(out, "clock", machine.clock_source.empty() ? "not known" : machine.clock_source, style);
+  add_line(out, "firewall", firewall_text(machine.firewall), style);
+}
+
+void add_software(const Machine& machine, const ProbeStyle& style, std::string& out) {
+  std::vector<std::string> texts;
+  for (const auto& [variable, value] : machine.variables) {
+    const std::string meaning = probe::meaning_of(variable);
+    texts.push_back(fmt::format("{}={}{}", variable, value, meaning.empty() ? "" : ": " + meaning));
+  }
+  add_lines(out, "variables", texts, style);
+  texts.clear();
+  for (const probe::Backend& one : machine.backends) {
+    texts.push_back(one.version.empty()
+                        ? fmt::format("{}: none, {}", one.name, one.from)
+                        : fmt::format("{}: {} ({})", one.name, one.version, one.from));
+  }
+  add_lines(out, "backends", texts, style);
+  const probe::PyTorch& pytorch = machine.pytorch;
+  texts = {pytorch.version.empty() ? (pytorch.python.empty() ? "python3 has none" : pytorch.python)
+                                   : fmt::format("{} ({})", pytorch.version, pytorch.python)};
+  for (const probe::Backend& one : pytorch.backends) {
+    texts.push_back(fmt::format("{}: {}", one.name,
+                                one.version.empty() ? "missing, " + one.from : one.version));
+  }
+  add_lines(out, "PyTorch", texts, style);
+}
+
+/// `chosen: why`, or the reason alone if nothing was chosen.
+std::string choice_text(const std::string& chosen, const std::string& why) {
+  return chosen.empty() ? why : fmt::format("{}: {}", chosen, why);
+}
+
+void add_plan(const probe::Plan& plan, const ProbeStyle& style, std::string& out) {
+  add_lines(out, "would use",
+            {choice_text(plan.interface, plan.interface_why), plan.transport_why,
+             fmt::format("{}: {}", plan.rdma_devices.empty() ? "no RDMA" : "RDMA", plan.rdma_why)},
+            style);
+  add_line(out, "backend", choice_text(plan.backend, plan.backend_why), style);
+}
+
+/// How a severity is shown.
+struct SeverityStyle {
+  std::string_view word;    ///< as wide as the indent of the lines below it, less one
+  std::string_view colour;  ///< escape sequence (ECMA-48 SGR)
+};
+
+SeverityStyle style_of(Severity severity) {
+  switch (severity) {
+    case Severity::Error:
+      return {"ERROR", "\x1b[1;31m"};  // bold red
+    case Severity::Warning:
+      return {"WARN ", "\x1b[1;33m"};  // bold yellow
+    default:
+      return {"note ", "\x1b[2m"};  // faint
+  }
+}
+
 }  // namespace
 
 std::string probe_text(const Machine& machine, const probe::Plan& plan, const ProbeStyle& style) {
@@ -112,92 +230,12 @@ std::string probe_text(const Machine& machine, const probe::Plan& plan, const Pr
                   machine.memory_limit.empty() ? "" : ", memory limit " + machine.memory_limit),
       style);
   add_gpus(machine, style, out);
-  const char* name = "NICs";
-  for (const probe::Nic& nic : machine.nics) {
-    // Unused interfaces that the kernel creates by itself are no information.
-    if (nic.is_virtual && !nic.is_up && nic.addresses.empty()) continue;
-    add_line(out, name, nic_text(nic), style);
-    name = "";
-  }
-  if (machine.rdma.empty()) {
-    add_line(out, "RDMA",
-             fmt::format("no device in /sys/class/infiniband; {}",
-                         machine.verbs_library.empty() ? "no libibverbs" : machine.verbs_library),
-             style);
-  }
-  name = "RDMA";
-  for (const probe::RdmaPort& port : machine.rdma) {
-    add_line(out, name, rdma_text(port), style);
-    name = "";
-  }
-  if (!machine.gpus.empty() || !machine.rdma.empty()) {
-    add_line(out, "GPUDirect", gpu_direct_text(machine), style);
-    add_line(out, "ACS",
-             machine.acs.empty()
-                 ? (machine.acs_note.empty() ? "off at every bridge" : machine.acs_note)
-                 : fmt::format("on at {}", plural(machine.acs.size(), "bridge", "bridges")),
-             style);
-  }
-  if (!machine.iommu.empty()) {
-    const auto count = std::count_if(machine.iommu.begin(), machine.iommu.end(),
-                                     [](const auto& one) { return one.second.starts_with("DMA"); });
-    add_line(out, "IOMMU", fmt::format("translates {} of {} devices", count, machine.iommu.size()),
-             style);
-  }
-  add_line(out, "/dev/shm",
-           machine.shm.is_there
-               ? fmt::format("{:.1f} GiB, {:.1f} GiB free",
-                             static_cast<double>(machine.shm.size.value) / (1 << 30),
-                             static_cast<double>(machine.shm.free.value) / (1 << 30))
-               : std::string("is not there"),
-           style);
-  add_line(out, "limits",
-           fmt::format("memlock {}, open files {}; {} huge pages of 2 MiB",
-                       limit_text(machine.limits.memlock, true),
-                       limit_text(machine.limits.nofile, false), machine.hugepages),
-           style);
-  add_line(out, "clock", machine.clock_source.empty() ? "not known" : machine.clock_source, style);
-  add_line(out, "firewall", firewall_text(machine.firewall), style);
-  name = "variables";
-  for (const auto& [variable, value] : machine.variables) {
-    const std::string meaning = probe::meaning_of(variable);
-    add_line(out, name,
-             fmt::format("{}={}{}", variable, value, meaning.empty() ? "" : ": " + meaning), style);
-    name = "";
-  }
-  name = "backends";
-  for (const probe::Backend& one : machine.backends) {
-    add_line(out, name,
-             one.version.empty() ? fmt::format("{}: none, {}", one.name, one.from)
-                                 : fmt::format("{}: {} ({})", one.name, one.version, one.from),
-             style);
-    name = "";
-  }
-  const probe::PyTorch& pytorch = machine.pytorch;
-  add_line(out, "PyTorch",
-           pytorch.version.empty() ? (pytorch.python.empty() ? "python3 has none" : pytorch.python)
-                                   : fmt::format("{} ({})", pytorch.version, pytorch.python),
-           style);
-  for (const probe::Backend& one : pytorch.backends) {
-    add_line(
-        out, "",
-        fmt::format("{}: {}", one.name, one.version.empty() ? "missing, " + one.from : one.version),
-        style);
-  }
+  add_nics(machine, style, out);
+  add_direct_paths(machine, style, out);
+  add_kernel(machine, style, out);
+  add_software(machine, style, out);
   out += "\n";
-  add_line(out, "would use",
-           plan.interface.empty() ? plan.interface_why
-                                  : fmt::format("{}: {}", plan.interface, plan.interface_why),
-           style);
-  add_line(out, "", plan.transport_why, style);
-  add_line(out, "",
-           plan.rdma_devices.empty() ? fmt::format("no RDMA: {}", plan.rdma_why)
-                                     : fmt::format("RDMA: {}", plan.rdma_why),
-           style);
-  add_line(out, "backend",
-           plan.backend.empty() ? plan.backend_why
-                                : fmt::format("{}: {}", plan.backend, plan.backend_why),
-           style);
+  add_plan(plan, style, out);
   return out;
 }
 
@@ -206,22 +244,19 @@ std::string probe_findings_text(const std::vector<audit::Finding>& findings,
   if (findings.empty()) return "\nnothing is wrong that can be seen from here\n";
   std::string out = "\n";
   for (const audit::Finding& one : findings) {
-    const char* word = one.severity == Severity::Error     ? "ERROR"
-                       : one.severity == Severity::Warning ? "WARN "
-                                                           : "note ";
-    const char* colour = one.severity == Severity::Error     ? "\x1b[1;31m"
-                         : one.severity == Severity::Warning ? "\x1b[1;33m"
-                                                             : "\x1b[2m";
+    const auto [word, colour] = style_of(one.severity);
     std::string title = wrap(fmt::format("{}: {}", one.id, one.title), fmt::format("{} ", word),
                              "      ", style.width);
-    if (style.has_colour) title.replace(0, 5, fmt::format("{}{}\x1b[0m", colour, word));
+    if (style.has_colour) {
+      title.replace(0, word.size(), fmt::format("{}{}\x1b[0m", colour, word));
+    }
     out += title;
     if (!one.hosts.empty())
       out += wrap(list_of(one.hosts), "      on:  ", "           ", style.width);
     out += wrap(one.cause, "      why: ", "           ", style.width);
     out += wrap(one.fix, "      fix: ", "           ", style.width);
   }
-  return out + fmt::format("\nringside audit --about ID explains a finding\n");
+  return out + "\nringside audit --about ID explains a finding\n";
 }
 
 std::string hosts_text(const std::vector<probe::HostReport>& ranks, const ProbeStyle& style) {

@@ -25,7 +25,7 @@ constexpr std::size_t kMostKinds = 24;
 constexpr std::array kColours{"#0072B2", "#E69F00", "#009E73", "#D55E00",
                               "#CC79A7", "#56B4E9", "#777777", "#000000"};
 
-/// From white to dark blue: 0 .. 1.
+/// Returns a colour between white for 0 and dark blue for 1.
 std::string shade(double use) {
   const auto mix = [use](int full) {
     return static_cast<int>(std::lround(255 + (full - 255) * std::clamp(use, 0.0, 1.0)));

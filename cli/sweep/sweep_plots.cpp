@@ -75,140 +75,226 @@ std::optional<double> number_of(const std::string& text) {
   return value;
 }
 
+/// Calls draw(value, place) for each step of the axis. The factor keeps the last one in spite of rounding.
+template <typename Draw>
+void for_each_step(const Scale& scale, const Draw& draw) {
+  for (double value = 0; value <= scale.most * 1.0001; value += scale.step) {
+    draw(fmt::format("{:g}", value), scale.at(value));
+  }
+}
+
+// ---- bars --------------------------------------------------------------------------------------
+
+constexpr double kBar = 20, kRow = 32, kBarsTop = 34, kLabelWidth = 410, kBarsRight = 90;
+
+/// A part of a step's time.
+struct Part {
+  const char* name;
+  const char* colour;
+};
+constexpr std::array<Part, 3> kParts{{{"compute", "var(--compute)"},
+                                      {"communication that nothing hides", "var(--exposed)"},
+                                      {"waiting: bubbles, late ranks", "var(--idle)"}}};
+
+void draw_part_names(Svg& svg) {
+  constexpr double kLetter = 6.4;  // mean width at 12.5 px
+  double x = kLabelWidth;
+  for (const Part& part : kParts) {
+    svg.box({x, 4, 12, 12}, part.colour, "none", 2);
+    svg.text(x + 17, 14, part.name, 12.5, "start", kSoft);
+    x += 40 + kLetter * static_cast<double>(std::string_view(part.name).size());
+  }
+}
+
+/// Draws the row's label, the parts of its step, its error and its time, from y down.
+void draw_bar(Svg& svg, const SweepReport& report, const SweepRow& row, const TimeUnit& unit,
+              const Scale& scale, double y) {
+  const PointResult& result = *row.result;
+  svg.text(kLabelWidth - 10, y + kBar / 2 + 4.5, cut(report.label(row), 58), 13, "end", kInk);
+  double from = 0;
+  const std::array<Seconds, 3> parts{result.compute, result.exposed, result.idle()};
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    const double to = from + std::max(0.0, time_of(report, row, parts[part]) * unit.factor);
+    svg.box({scale.at(from), y, scale.at(to) - scale.at(from), kBar}, kParts[part].colour, "none",
+            0);
+    from = to;
+  }
+  const double all = time_of(report, row, result.step) * unit.factor;
+  const double error = time_of(report, row, row.error) * unit.factor;
+  draw_whisker(svg, scale.at(std::max(0.0, all - error)), scale.at(all + error), y + kBar / 2);
+  svg.text(scale.at(all + error) + 8, y + kBar / 2 + 4.5,
+           fmt::format("{} {}", short_number(all), unit.name), 13, "start", kInk);
+}
+
+// ---- time against money ------------------------------------------------------------------------
+
+/// A point of the sweep whose hosts have a price.
+struct Dot {
+  double time, error;  ///< s
+  double money;
+  std::size_t row;  ///< in the report
+};
+
+class MoneyPlot {
+ public:
+  /// dots  at least two
+  MoneyPlot(const SweepReport& report, std::vector<Dot> dots)
+      : report_(report), dots_(std::move(dots)) {
+    std::ranges::sort(dots_, {}, [](const Dot& dot) { return std::pair(dot.time, dot.money); });
+    const Dot& slowest =
+        *std::ranges::max_element(dots_, {}, [](const Dot& dot) { return dot.time + dot.error; });
+    const double dearest = std::ranges::max_element(dots_, {}, &Dot::money)->money;
+    unit_ = TimeUnit::of(slowest.time + slowest.error);
+    times_ = Scale::over((slowest.time + slowest.error) * unit_.factor, kLeft, kWidth - kRight, 8);
+    moneys_ = Scale::over(dearest * 1.08, kBottom, kTop, 5);  // room above the dearest
+  }
+
+  std::string draw() {
+    draw_axes();
+    draw_unbeaten();
+    if (has_many() && report_.sweep.clusters.size() <= kColours.size()) draw_clusters();
+    for (const Dot& dot : dots_) draw_dot(dot);
+    return svg_.in_page(kWidth, kBottom + 46, "time against money");
+  }
+
+ private:
+  static constexpr double kLeft = 80, kTop = 20, kBottom = 360, kRight = 240;
+  static constexpr std::size_t kMostLabels = 8;
+
+  /// With many points only the unbeaten ones have labels: the table has all.
+  [[nodiscard]] bool has_many() const { return dots_.size() > kMostLabels; }
+  [[nodiscard]] double x_of(double seconds) const { return times_.at(seconds * unit_.factor); }
+
+  void draw_axes() {
+    for_each_step(times_, [&](const std::string& value, double x) {
+      svg_.line(x, kTop, x, kBottom, kGrid, 1);
+      svg_.text(x, kBottom + 17, value, 12, "middle", kSoft);
+    });
+    for_each_step(moneys_, [&](const std::string& value, double y) {
+      svg_.line(kLeft, y, kWidth - kRight, y, kGrid, 1);
+      svg_.text(kLeft - 8, y + 4, value, 12, "end", kSoft);
+    });
+    svg_.text((kLeft + kWidth - kRight) / 2, kBottom + 38,
+              fmt::format("{} for {}: further left is faster", unit_.name, report_.work()), 12.5,
+              "middle", kSoft);
+    svg_.text(kLeft, kTop - 6,
+              fmt::format("{} for {}: lower is cheaper", report_.sweep.currency, report_.work()),
+              12.5, "start", kSoft);
+  }
+
+  /// Joins the points that no other point beats in both time and money.
+  void draw_unbeaten() {
+    const Dot* before = nullptr;
+    for (const Dot& dot : dots_) {
+      if (before != nullptr && dot.money >= before->money) continue;
+      unbeaten_.insert(dot.row);
+      if (before != nullptr) {
+        svg_.line(x_of(before->time), moneys_.at(before->money), x_of(dot.time),
+                  moneys_.at(dot.money), kSoft, 1.4, "5 4");
+      }
+      before = &dot;
+    }
+  }
+
+  void draw_clusters() {
+    const std::vector<study::SweepCluster>& clusters = report_.sweep.clusters;
+    for (std::size_t i = 0; i < clusters.size(); ++i) {
+      const double y = kTop + 8 + 20 * static_cast<double>(i);
+      svg_.circle(kWidth - kRight + 30, y - 4, 6, kColours[i], kInk);
+      svg_.text(kWidth - kRight + 44, y, cut(clusters[i].name, 30), 12.5, "start", kInk);
+    }
+  }
+
+  void draw_dot(const Dot& dot) {
+    const SweepRow& row = report_.rows[dot.row];
+    const double y = moneys_.at(dot.money);
+    const double right = x_of(dot.time + dot.error);
+    draw_whisker(svg_, x_of(std::max(0.0, dot.time - dot.error)), right, y);
+    svg_.circle(x_of(dot.time), y, 6, kColours[row.point.cluster % kColours.size()], kInk);
+    if (!has_many() || unbeaten_.contains(dot.row)) draw_label(row, right + 9, y + 4);
+  }
+
+  /// Moves the label up until it is clear of the labels of neighbouring dots.
+  void draw_label(const SweepRow& row, double x, double y) {
+    constexpr double kLabel = 260, kLine = 15;
+    const auto is_taken = [&](const std::pair<double, double>& other) {
+      return std::abs(other.first - x) < kLabel && std::abs(other.second - y) < kLine;
+    };
+    while (std::ranges::any_of(labels_, is_taken)) y -= kLine;
+    labels_.emplace_back(x, y);
+    svg_.text(x, y, cut(report_.label(row), 44), 12.5, "start", kInk);
+  }
+
+  const SweepReport& report_;
+  std::vector<Dot> dots_;  ///< fastest first
+  TimeUnit unit_;
+  Scale times_, moneys_;
+  std::set<std::size_t> unbeaten_;                 ///< rows
+  std::vector<std::pair<double, double>> labels_;  ///< where labels begin
+  Svg svg_;
+};
+
+// ---- time over a setting -----------------------------------------------------------------------
+
+struct Point {
+  double x;            ///< the setting's value
+  double time, error;  ///< s
+};
+
+/// Returns the points of each combination of the other settings, by its label, in order of the value.
+/// shape  every value of the axis is a number
+std::map<std::string, std::vector<Point>> lines_over(const SweepReport& report, std::size_t axis,
+                                                     const std::vector<std::size_t>& rows) {
+  std::map<std::string, std::vector<Point>> lines;
+  for (const std::size_t i : rows) {
+    const SweepRow& row = report.rows[i];
+    lines[report.label(row, axis)].push_back({*number_of(row.point.settings[axis].second),
+                                              time_of(report, row, row.result->step),
+                                              time_of(report, row, row.error)});
+  }
+  for (auto& [label, points] : lines) std::ranges::sort(points, {}, &Point::x);
+  return lines;
+}
+
 }  // namespace
 
 std::string step_bars(const SweepReport& report, const std::vector<std::size_t>& rows) {
-  constexpr double kBar = 20, kRow = 32, kTop = 34, kLabelWidth = 410, kRight = 90;
   double most = 0;
   for (const std::size_t i : rows) {
     const SweepRow& row = report.rows[i];
     most = std::max(most, time_of(report, row, row.result->step + row.error));
   }
   const TimeUnit unit = TimeUnit::of(most);
-  const Scale scale = Scale::over(most * unit.factor, kLabelWidth, kWidth - kRight, 8);
-  const double bottom = kTop + kRow * static_cast<double>(rows.size());
+  const Scale scale = Scale::over(most * unit.factor, kLabelWidth, kWidth - kBarsRight, 8);
+  const double bottom = kBarsTop + kRow * static_cast<double>(rows.size());
   Svg svg;
-  struct Part {
-    const char* name;
-    const char* colour;
-  };
-  constexpr std::array<Part, 3> kParts{{{"compute", "var(--compute)"},
-                                        {"communication that nothing hides", "var(--exposed)"},
-                                        {"waiting: bubbles, late ranks", "var(--idle)"}}};
-  double x = kLabelWidth;
-  for (const Part& part : kParts) {
-    svg.box({x, 4, 12, 12}, part.colour, "none", 2);
-    svg.text(x + 17, 14, part.name, 12.5, "start", kSoft);
-    x += 40 + 6.4 * static_cast<double>(std::string_view(part.name).size());
-  }
-  for (double value = 0; value <= scale.most * 1.0001; value += scale.step) {
-    svg.line(scale.at(value), kTop - 8, scale.at(value), bottom, kGrid, 1);
-    svg.text(scale.at(value), bottom + 16, fmt::format("{:g}", value), 12, "middle", kSoft);
-  }
-  svg.text((kLabelWidth + kWidth - kRight) / 2, bottom + 34,
+  draw_part_names(svg);
+  for_each_step(scale, [&](const std::string& value, double x) {
+    svg.line(x, kBarsTop - 8, x, bottom, kGrid, 1);
+    svg.text(x, bottom + 16, value, 12, "middle", kSoft);
+  });
+  svg.text((kLabelWidth + kWidth - kBarsRight) / 2, bottom + 34,
            fmt::format("{} for {}", unit.name, report.work()), 12.5, "middle", kSoft);
-  double y = kTop;
+  double y = kBarsTop;
   for (const std::size_t i : rows) {
-    const SweepRow& row = report.rows[i];
-    const PointResult& result = *row.result;
-    svg.text(kLabelWidth - 10, y + kBar / 2 + 4.5, cut(report.label(row), 58), 13, "end", kInk);
-    double from = 0;
-    const std::array<Seconds, 3> parts{result.compute, result.exposed, result.idle()};
-    for (std::size_t part = 0; part < parts.size(); ++part) {
-      const double to = from + std::max(0.0, time_of(report, row, parts[part]) * unit.factor);
-      svg.box({scale.at(from), y, scale.at(to) - scale.at(from), kBar}, kParts[part].colour, "none",
-              0);
-      from = to;
-    }
-    const double all = time_of(report, row, result.step) * unit.factor;
-    const double error = time_of(report, row, row.error) * unit.factor;
-    draw_whisker(svg, scale.at(std::max(0.0, all - error)), scale.at(all + error), y + kBar / 2);
-    svg.text(scale.at(all + error) + 8, y + kBar / 2 + 4.5,
-             fmt::format("{} {}", short_number(all), unit.name), 13, "start", kInk);
+    draw_bar(svg, report, report.rows[i], unit, scale, y);
     y += kRow;
   }
-  svg.line(kLabelWidth, kTop - 8, kLabelWidth, bottom, kSoft, 1);
+  svg.line(kLabelWidth, kBarsTop - 8, kLabelWidth, bottom, kSoft, 1);
   return svg.in_page(kWidth, bottom + 42, "time of each point, in parts");
 }
 
 std::string money_plot(const SweepReport& report, const std::vector<std::size_t>& rows) {
-  struct Dot {
-    double time, money;
-    std::size_t row;
-  };
   std::vector<Dot> dots;
-  double slowest = 0;
-  double dearest = 0;
   for (const std::size_t i : rows) {
     const SweepRow& row = report.rows[i];
     if (!row.money) continue;
-    dots.push_back({time_of(report, row, row.result->step), report.per_work(row, *row.money), i});
-    slowest = std::max(slowest, dots.back().time + time_of(report, row, row.error));
-    dearest = std::max(dearest, dots.back().money);
+    dots.push_back({.time = time_of(report, row, row.result->step),
+                    .error = time_of(report, row, row.error),
+                    .money = report.per_work(row, *row.money),
+                    .row = i});
   }
-  if (dots.size() < 2) return {};
-  constexpr double kLeft = 80, kTop = 20, kBottom = 360, kRight = 240;
-  const TimeUnit unit = TimeUnit::of(slowest);
-  const Scale times = Scale::over(slowest * unit.factor, kLeft, kWidth - kRight, 8);
-  const Scale moneys = Scale::over(dearest * 1.08, kBottom, kTop, 5);
-  Svg svg;
-  for (double value = 0; value <= times.most * 1.0001; value += times.step) {
-    svg.line(times.at(value), kTop, times.at(value), kBottom, kGrid, 1);
-    svg.text(times.at(value), kBottom + 17, fmt::format("{:g}", value), 12, "middle", kSoft);
-  }
-  for (double value = 0; value <= moneys.most * 1.0001; value += moneys.step) {
-    svg.line(kLeft, moneys.at(value), kWidth - kRight, moneys.at(value), kGrid, 1);
-    svg.text(kLeft - 8, moneys.at(value) + 4, fmt::format("{:g}", value), 12, "end", kSoft);
-  }
-  svg.text((kLeft + kWidth - kRight) / 2, kBottom + 38,
-           fmt::format("{} for {}: further left is faster", unit.name, report.work()), 12.5,
-           "middle", kSoft);
-  svg.text(kLeft, kTop - 6,
-           fmt::format("{} for {}: lower is cheaper", report.sweep.currency, report.work()), 12.5,
-           "start", kSoft);
-  std::ranges::sort(dots, {}, [](const Dot& dot) { return std::pair(dot.time, dot.money); });
-  const Dot* before = nullptr;
-  std::set<std::size_t> unbeaten;
-  for (const Dot& dot : dots) {
-    if (before != nullptr && dot.money >= before->money) continue;
-    unbeaten.insert(dot.row);
-    if (before != nullptr) {
-      svg.line(times.at(before->time * unit.factor), moneys.at(before->money),
-               times.at(dot.time * unit.factor), moneys.at(dot.money), kSoft, 1.4, "5 4");
-    }
-    before = &dot;
-  }
-  constexpr std::size_t kMostWords = 8;
-  const std::vector<study::SweepCluster>& clusters = report.sweep.clusters;
-  const bool has_legend = dots.size() > kMostWords && clusters.size() <= kColours.size();
-  for (std::size_t i = 0; has_legend && i < clusters.size(); ++i) {
-    const double y = kTop + 8 + 20 * static_cast<double>(i);
-    svg.circle(kWidth - kRight + 30, y - 4, 6, kColours[i], kInk);
-    svg.text(kWidth - kRight + 44, y, cut(clusters[i].name, 30), 12.5, "start", kInk);
-  }
-  std::vector<std::pair<double, double>> labels;
-  for (const Dot& dot : dots) {
-    const SweepRow& row = report.rows[dot.row];
-    const double dot_x = times.at(dot.time * unit.factor);
-    const double dot_y = moneys.at(dot.money);
-    const double error = time_of(report, row, row.error) * unit.factor;
-    const double right = times.at(dot.time * unit.factor + error);
-    draw_whisker(svg, times.at(std::max(0.0, dot.time * unit.factor - error)), right, dot_y);
-    svg.circle(dot_x, dot_y, 6, kColours[row.point.cluster % kColours.size()], kInk);
-    // With many points only the unbeaten ones have labels: the table has all.
-    if (dots.size() > kMostWords && !unbeaten.contains(dot.row)) continue;
-    // Labels of neighbouring dots are placed above each other.
-    constexpr double kWords = 260, kLine = 15;
-    const double label_x = right + 9;
-    double label_y = dot_y + 4;
-    const auto is_taken = [&](const std::pair<double, double>& other) {
-      return std::abs(other.first - label_x) < kWords && std::abs(other.second - label_y) < kLine;
-    };
-    while (std::ranges::any_of(labels, is_taken)) label_y -= kLine;
-    labels.emplace_back(label_x, label_y);
-    svg.text(label_x, label_y, cut(report.label(row), 44), 12.5, "start", kInk);
-  }
-  return svg.in_page(kWidth, kBottom + 46, "time against money");
+  return dots.size() < 2 ? std::string() : MoneyPlot(report, std::move(dots)).draw();
 }
 
 std::string setting_plot(const SweepReport& report, std::size_t axis,
@@ -221,19 +307,7 @@ std::string setting_plot(const SweepReport& report, std::size_t axis,
     xs.push_back(*x);
   }
   if (xs.size() < 3) return {};
-  struct Point {
-    double x, time, error;
-  };
-  std::map<std::string, std::vector<Point>> lines;
-  double most = 0;
-  for (const std::size_t i : rows) {
-    const SweepRow& row = report.rows[i];
-    const double time = time_of(report, row, row.result->step);
-    const double error = time_of(report, row, row.error);
-    lines[report.label(row, axis)].push_back(
-        {*number_of(row.point.settings[axis].second), time, error});
-    most = std::max(most, time + error);
-  }
+  const auto lines = lines_over(report, axis, rows);
   if (lines.empty() || lines.size() > kColours.size()) return {};
   constexpr double kLeft = 80, kTop = 20, kBottom = 320, kRight = 330;
   const auto [least_x, most_x] = std::ranges::minmax(xs);
@@ -241,13 +315,18 @@ std::string setting_plot(const SweepReport& report, std::size_t axis,
   const auto x_of = [&](double value) {
     return kLeft + 16 + (value - least_x) / span * (kWidth - kRight - kLeft - 32);
   };
+  double most = 0;
+  for (const auto& [label, points] : lines) {
+    for (const Point& point : points) most = std::max(most, point.time + point.error);
+  }
   const TimeUnit unit = TimeUnit::of(most);
   const Scale times = Scale::over(most * unit.factor, kBottom, kTop, 5);
+  const auto y_of = [&](double seconds) { return times.at(seconds * unit.factor); };
   Svg svg;
-  for (double value = 0; value <= times.most * 1.0001; value += times.step) {
-    svg.line(kLeft, times.at(value), kWidth - kRight, times.at(value), kGrid, 1);
-    svg.text(kLeft - 8, times.at(value) + 4, fmt::format("{:g}", value), 12, "end", kSoft);
-  }
+  for_each_step(times, [&](const std::string& value, double y) {
+    svg.line(kLeft, y, kWidth - kRight, y, kGrid, 1);
+    svg.text(kLeft - 8, y + 4, value, 12, "end", kSoft);
+  });
   for (std::size_t i = 0; i < xs.size(); ++i) {
     svg.text(x_of(xs[i]), kBottom + 17, values.values[i], 12, "middle", kSoft);
   }
@@ -255,20 +334,16 @@ std::string setting_plot(const SweepReport& report, std::size_t axis,
   svg.text(kLeft, kTop - 6, fmt::format("{} for {}", unit.name, report.work()), 12.5, "start",
            kSoft);
   std::size_t number = 0;
-  for (auto& [name, points] : lines) {
+  for (const auto& [name, points] : lines) {
     const char* const colour = kColours[number];
-    std::ranges::sort(points, {}, &Point::x);
     for (std::size_t i = 0; i < points.size(); ++i) {
-      const double y = times.at(points[i].time * unit.factor);
-      const double x = x_of(points[i].x);
-      const double error = points[i].error * unit.factor;
-      svg.line(x, times.at(std::max(0.0, points[i].time * unit.factor - error)), x,
-               times.at(points[i].time * unit.factor + error), colour, 1);
+      const auto& [value, time, error] = points[i];
+      const double x = x_of(value);
+      svg.line(x, y_of(std::max(0.0, time - error)), x, y_of(time + error), colour, 1);
       if (i > 0) {
-        svg.line(x_of(points[i - 1].x), times.at(points[i - 1].time * unit.factor), x, y, colour,
-                 2);
+        svg.line(x_of(points[i - 1].x), y_of(points[i - 1].time), x, y_of(time), colour, 2);
       }
-      svg.circle(x, y, 4, colour, colour);
+      svg.circle(x, y_of(time), 4, colour, colour);
     }
     const double legend_y = kTop + 12 + 20 * static_cast<double>(number++);
     svg.line(kWidth - kRight + 20, legend_y - 4, kWidth - kRight + 44, legend_y - 4, colour, 3);

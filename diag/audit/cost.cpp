@@ -132,6 +132,34 @@ void say_cost_unknown(const Error& why, std::vector<Finding>& findings) {
   }
 }
 
+/// The variables of the job that choose an algorithm: they stay when a finding is fixed, and change what it costs.
+Variables choices_in_force(const JobFacts& facts) {
+  Variables choices;
+  for (const char* const name : {"NCCL_ALGO", "NCCL_PROTO"}) {
+    if (const Setting* const setting = facts.setting(name)) choices[name] = setting->value;
+  }
+  return choices;
+}
+
+std::size_t most_nics(JobHosts hosts) {
+  std::size_t nics = 0;
+  for_each_pci(hosts, [&](HostPci& pci) { nics += pci.nic ? pci.nic->nets.size() : 0; });
+  return nics / std::max<std::size_t>(hosts.runs.size(), 1);
+}
+
+/// A filter that leaves one NIC is only a note while the hosts may have no other. The user has named hosts that have.
+void raise_single_nic(const ExpectedJob& expected, std::vector<Finding>& findings) {
+  constexpr std::size_t kSeveral = 4;  // a second NIC may be for storage
+  if (most_nics(expected.hosts) < kSeveral) return;
+  for (Finding& finding : findings) {
+    if (finding.id != "single_nic" || finding.severity >= Severity::Warning) continue;
+    finding.severity = Severity::Warning;
+    finding.confidence = Confidence::Medium;
+    finding.cause = "the hosts have several NICs (--cluster), and the filter leaves one of them";
+  }
+  std::ranges::stable_sort(findings, std::ranges::greater{}, &Finding::severity);
+}
+
 }  // namespace
 
 std::optional<AsFound> as_found(const Finding& finding, const JobFacts& facts, JobHosts expected) {
@@ -190,14 +218,20 @@ Result<std::string> add_costs(Audit& audit, const std::string& cluster) {
     audit.findings = judge(audit.facts);
   }
   const std::string& version = expected.release.name;
+  if (!cluster.empty()) raise_single_nic(expected, audit.findings);
+  const Variables choices = choices_in_force(audit.facts);
   const std::string judged_by = fmt::format("{}, {}", expected.source, expected.release.text());
   RINGSIDE_TRY(const Answer best,
                predict_job(expected.hosts, {}, version, Collective::AllReduce, kSize));
 
   for (Finding& finding : audit.findings) {
     if (finding.severity < Severity::Warning) continue;
-    const std::optional<AsFound> found = as_found(finding, audit.facts, expected.hosts);
+    std::optional<AsFound> found = as_found(finding, audit.facts, expected.hosts);
     if (!found) continue;
+    for (const auto& [name, value] : choices) {
+      if (found->variables.try_emplace(name, value).second)
+        found->text += fmt::format(", {}={}", name, value);
+    }
     const Result<Answer> actual =
         predict_job(found->hosts, found->variables, version, Collective::AllReduce, kSize);
     constexpr double kNoticeable = 1.02;  // a smaller factor is not worth a sentence

@@ -22,7 +22,7 @@ namespace ringside {
 
 namespace {
 
-/// Of a part of `parent`, made or still to be made.
+/// Returns the handle of a part of `parent`, whose communicator put_in() stores.
 std::unique_ptr<rsComm> handle_of(const rsComm& parent, bool is_blocking) {
   auto made = std::make_unique<rsComm>();
   made->is_blocking = is_blocking;
@@ -112,7 +112,7 @@ rsResult_t make_part(rsComm_t comm, rsComm_t* newcomm, const rsConfig_t* config,
   return is_begun ? rsInProgress : done;
 }
 
-/// The operation with that number.
+/// Sets the call's reduction: a built-in one, or one that create_op() made for the communicator.
 Status set_op(CollectiveCall& made, rsComm_t comm, rsRedOp_t op) {
   if (op >= rsSum && op <= rsAvg) {
     made.op = static_cast<RedOp>(op);
@@ -135,6 +135,7 @@ Status set_op(CollectiveCall& made, rsComm_t comm, rsRedOp_t op) {
   return {};
 }
 
+/// Makes the reduction that multiplies each input by a scalar before the sum.
 Status create_op(rsRedOp_t* op, const void* scalar, rsDataType_t type,
                  rsScalarResidence_t residence, rsComm_t comm) {
   if (op == nullptr || scalar == nullptr || comm == nullptr || type < rsInt8 ||
@@ -154,12 +155,14 @@ Status create_op(rsRedOp_t* op, const void* scalar, rsDataType_t type,
   return {};
 }
 
-/// The common steps of all calls; `fill` adds the fields of one collective.
+/// Makes or enqueues a call.
+/// fill  sets the fields that only some collectives have, and returns a Status
 template <typename Fill>
 rsResult_t call(Collective collective, size_t count, rsDataType_t type, rsComm_t comm,
                 rsStream_t stream, Fill&& fill) noexcept {
   return guarded([&]() -> Status {
     RINGSIDE_TRY(const CommunicatorInUse communicator, communicator_of(comm));
+    // Larger counts are mistakes, such as negative numbers. Sizes in bytes of up to 512 ranks' buffers fit into 64 bits.
     constexpr auto kMost = static_cast<size_t>(std::numeric_limits<std::int64_t>::max() / 4096);
     if (count > kMost || type < rsInt8 || type > rsFloat8e5m2) {
       return Error{ErrorCode::InvalidArgument,
@@ -175,7 +178,8 @@ rsResult_t call(Collective collective, size_t count, rsDataType_t type, rsComm_t
   });
 }
 
-/// A send or a receive is a list of one transfer.
+/// Makes or enqueues a send or a receive, which is a list of one transfer.
+/// fill  sets the buffer
 template <typename Fill>
 rsResult_t message(Collective collective, size_t count, rsDataType_t type, int peer, rsComm_t comm,
                    rsStream_t stream, Fill&& fill) noexcept {
@@ -198,7 +202,7 @@ rsResult_t rsGetVersion(int* version) {
   int minor = 0;
   int patch = 0;
   std::sscanf(RINGSIDE_VERSION, "%d.%d.%d", &major, &minor, &patch);
-  *version = 10000 * major + 100 * minor + patch;
+  *version = 10000 * major + 100 * minor + patch;  // as NCCL_VERSION() since NCCL 2.9
   return rsSuccess;
 }
 

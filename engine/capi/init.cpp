@@ -46,6 +46,9 @@ IdRoots& roots() {
   return all;
 }
 
+/// How long the ranks of a status service may take to connect to each other.
+constexpr Nanoseconds kServiceStart = std::chrono::seconds(8);
+
 CommunicatorOptions options_of(const rsConfig_t* config) {
   CommunicatorOptions options;
   if (config == nullptr) return options;
@@ -55,8 +58,8 @@ CommunicatorOptions options_of(const rsConfig_t* config) {
   return options;
 }
 
-/// What depends on the other ranks: the trace that they share; the status service, where NCCL_RAS_ADDR requests one.
-/// Both variables are the same on all ranks.
+/// Returns the function that starts what all ranks share, once they have met: the trace, and the status service if
+/// NCCL_RAS_ADDR requests one. Both variables are the same on all ranks.
 Result<PendingCommunicator::WhenMet> tools_of(rsComm& comm, bool is_recorded) {
   RINGSIDE_TRY(std::optional<std::uint16_t> port, status_port());
   if (comm.nranks == 1 || !is_recorded) port.reset();
@@ -66,7 +69,7 @@ Result<PendingCommunicator::WhenMet> tools_of(rsComm& comm, bool is_recorded) {
         options.trace = comm.trace.get();
         if (!port) return {};
         RINGSIDE_TRY(comm.status, StatusService::start(bootstrap, *comm.recorder, {.port = *port},
-                                                       deadline_in(std::chrono::seconds(8))));
+                                                       deadline_in(kServiceStart)));
         return {};
       });
 }

@@ -46,22 +46,26 @@ bool is_in_table(const CommShape& shape, NvlsChannels rule) {
 
 /// Returns whether the channels are doubled a second time: nodes with fast links need more channels than the
 /// search finds.
+/// source  NCCL 2.30.7 graph/connect.cc: ncclTopoPostset
 bool is_doubled(const CommShape& shape, std::size_t count, const CountRules& rules) {
-  if (shape.nnodes == 1 || shape.graph(GraphId::Ring).bw_intra <= 45) return false;
+  constexpr float kFastLinks = 45;  // GB/s within a node
+  constexpr std::size_t kEnough = 16;
+  if (shape.nnodes == 1 || shape.graph(GraphId::Ring).bw_intra <= kFastLinks) return false;
   const bool is_hopper = shape.min_cc == 90;
   switch (rules.hopper_doubling) {
     case HopperDoubling::WhereTheyFit:
       return is_hopper && 2 * count <= static_cast<std::size_t>(rules.max_channels);
     case HopperDoubling::Below16:
-      return is_hopper && count < 16;
+      return is_hopper && count < kEnough;
     case HopperDoubling::FromHopper:
-      return shape.min_cc >= 90 && count < 16;
+      return shape.min_cc >= 90 && count < kEnough;
   }
   return false;
 }
 
 /// Returns the NVLS sizes of Blackwell and later GPUs across nodes, by node size, number of NICs and path to
-/// them. If tree_chunk is 0, the general rule applies.
+/// them, GB/s. If tree_chunk is 0, the general rule applies.
+/// source  as nvls_sizes()
 NvlsSizes tabled_nvls_sizes(const CommShape& shape) {
   const int ppn = shape.min_local_ranks;
   const float nic = shape.min_net_bw;

@@ -131,8 +131,8 @@ class Reader {
                        fmt::format("this node has {}", system_.count(NodeKind::Net)));
   }
 
-  /// In a job on one host, a GPU is named by its NVML index, so that one file serves every host; in a job on
-  /// several hosts, by its rank.
+  /// Returns the GPU that the element names: by its NVML index in a job on one host, so that one file serves every host, and
+  /// by its rank in a job on several hosts.
   Result<int> find_gpu(const XmlElement& element) const {
     RINGSIDE_TRY(const std::uint64_t dev, element.hex("dev", "0x0"));
     const bool by_rank = system_.nhosts > 1;

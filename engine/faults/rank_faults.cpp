@@ -1,6 +1,10 @@
 #include "engine/faults/rank_faults.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "base/wording.h"
 
 namespace ringside {
 namespace {
@@ -50,6 +54,28 @@ CallEffects RankFaults::effects_on_next_call(std::string_view on) {
     if (at >= 0 && (fault.times == 0 || at < fault.times)) add_to(effects, fault);
   }
   return effects;
+}
+
+std::string unfired_text(const Fault& fault, int rank, std::int64_t calls) {
+  return fmt::format(
+      "fault {}(rank={}, call={}{}) never fires: rank {} makes only {}, counted from 0",
+      to_string(fault.kind), rank, fault.call.value_or(0),
+      fault.on.empty() ? "" : ", on=" + fault.on, rank,
+      plural(static_cast<std::size_t>(calls), "call", "calls"));
+}
+
+std::vector<std::string> RankFaults::unfired() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> lines;
+  for (const Fault& fault : plan_.faults) {
+    if (is_link_fault(fault.kind) || fault.rank != rank_) continue;
+    const auto of_its_own = std::ranges::find(counted_, fault.on, &Counted::on);
+    const std::int64_t calls = fault.on.empty()               ? calls_
+                               : of_its_own == counted_.end() ? 0
+                                                              : of_its_own->calls;
+    if (fault.call.value_or(0) >= calls) lines.push_back(unfired_text(fault, rank_, calls));
+  }
+  return lines;
 }
 
 }  // namespace ringside

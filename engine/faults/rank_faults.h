@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,6 +31,10 @@ struct CallEffects {
   }
 };
 
+/// Returns the line about a fault of a rank that makes too few calls for it.
+/// calls  of the rank, in the communicators that the fault selects
+std::string unfired_text(const Fault& fault, int rank, std::int64_t calls);
+
 /// The faults of one rank, which the rank queries at each of its calls.
 ///
 /// Ordering   calls are numbered by the calls of effects_on_next_call(), over all communicators, and separately by
@@ -43,6 +48,9 @@ class RankFaults {
   /// Returns the effects on the rank's next call.
   /// on  the communicator's name
   [[nodiscard]] CallEffects effects_on_next_call(std::string_view on);
+
+  /// Returns a line for each fault of the rank that has not fired: the rank made too few calls.
+  [[nodiscard]] std::vector<std::string> unfired();
 
   [[nodiscard]] const FaultPlan& plan() const { return plan_; }
   [[nodiscard]] int rank() const { return rank_; }

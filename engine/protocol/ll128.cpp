@@ -20,7 +20,8 @@ std::byte* first_data(std::byte* line, std::uint64_t bytes) {
   return line + kSizeAt - round_up(bytes, sizeof(std::uint64_t));
 }
 
-/// With a length that the compiler knows, the copy becomes a few instructions.
+/// Copies the data of a line. For the two usual lengths the compiler knows the length, and makes the copy a few
+/// instructions.
 void copy_line(std::byte* to, const std::byte* from, std::uint64_t bytes) {
   if (bytes == Ll128::kLineData) {
     std::memcpy(to, from, Ll128::kLineData);

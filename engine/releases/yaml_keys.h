@@ -77,14 +77,20 @@ class YamlKeys {
   }
   [[nodiscard]] const std::string& where() const { return where_; }
 
-  /// errors  Corrupt: a key that read() required is missing, or a key was never read
+  /// errors  Corrupt: a key that read() required is missing, or has a value that does not fit; a key was never read, or
+  ///         is there twice
   [[nodiscard]] Status finish() const {
     if (!node_.IsDefined() && absent_ == Absent::Kept) return {};
     if (!node_.IsDefined() || !node_.IsMap()) {
       return Error{ErrorCode::Corrupt, where_ + ": is not there, or no mapping of keys"};
     }
+    std::vector<std::string> seen;
     for (const auto& entry : node_) {
       const auto key = entry.first.as<std::string>();
+      if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
+        return Error{ErrorCode::Corrupt, fmt::format("{}: key '{}' is there twice", where_, key)};
+      }
+      seen.push_back(key);
       if (std::find(taken_.begin(), taken_.end(), key) != taken_.end()) continue;
       const std::vector<std::string_view> known(taken_.begin(), taken_.end());
       return Error{ErrorCode::Corrupt, fmt::format("{}: unknown key '{}'", where_, key),

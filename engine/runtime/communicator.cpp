@@ -44,16 +44,15 @@ struct Communicator::Impl {
   Failure failure;
   std::mutex executor_mutex;  // guards the executor between make() and the watch's thread
   std::unique_ptr<Executor> executor;
-  TraceLane* lane = nullptr;  // for whole calls; null: nothing is traced
-  std::uint32_t sequence = 0;
+  TraceLane* lane = nullptr;   // for whole calls; null: nothing is traced
+  std::uint32_t sequence = 0;  // number of the last call: 1, 2, ..., as in dumps
   int splits = 0;
   int shrinks = 0;
   MeetingPlaces meeting;
   std::mutex part_mutex;  // guards the next two members
   std::shared_ptr<Bootstrap> part_in_making;
   bool is_called_off = false;
-  // The order of enqueued calls. Calls that wait on a stream for another communicator's call may outlive this
-  // communicator.
+  // The order of enqueued calls. Those that wait on a stream for another communicator's call may outlive this one.
   const std::shared_ptr<CallTurns> turns = std::make_shared<CallTurns>();
   Failure refused;         // error of the first enqueued call that could not begin
   std::mutex check_mutex;  // guards `check`: calls begin on one thread, and may end on the keeper's
@@ -275,7 +274,7 @@ struct Communicator::Impl {
       const std::lock_guard lock(check_mutex);
       check->begin(call);
     }
-    if (log) log->called(call, sequence, *plan);
+    if (log) log->called(call, sequence, *plan);  // NCCL's opCount begins at 0
     if (!begun.is_captured) {
       begun.ticket = record_begin(call);
       if (const Status prepared = executor->prepare(*plan); !prepared) {
@@ -287,13 +286,12 @@ struct Communicator::Impl {
       if (lane != nullptr) {
         begun.event = plan->event;
         begun.event.kind = EventKind::Collective;
-        begun.event.sequence = sequence;
+        begun.event.sequence = sequence + 1;
         begun.event.begin_ns = trace_now().count();
         begun.event.bytes = plan->bytes.value;
       }
     }
-    executor->run(*plan, call, sequence);
-    ++sequence;
+    executor->run(*plan, call, ++sequence);
     return {};
   }
 

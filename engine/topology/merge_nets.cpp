@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "engine/topology/host_edit.h"
@@ -84,56 +86,65 @@ int lanes_of(const Seats& seats, const std::vector<int>& members) {
   return lanes;
 }
 
-}  // namespace
+/// Network devices that NCCL uses as one: the first member represents all of them in the host.
+struct VirtualNet {
+  std::vector<int> members;  ///< device numbers, ascending; at least two
+  int lanes = 0;             ///< PCIe lanes of all members
+};
 
-void merge_nets(Host& host, const TopologyParameters& parameters) {
-  if (parameters.merge_level == PathType::Loc || parameters.rules.merged_nets < 2) return;
-  // Groups the devices.
-  const Seats seats = find_seats(host);
-  std::vector<std::vector<int>> groups;
-  std::map<int, bool> is_placed;
-  for (const auto& [root, seat] : seats) {
-    if (is_placed[root]) continue;
-    std::vector<int> members{root};
+/// Groups each device that is in no group yet with the next devices that are close enough to it.
+std::vector<VirtualNet> group_nets(const Seats& seats, const TopologyParameters& parameters) {
+  std::vector<VirtualNet> groups;
+  std::set<int> grouped;
+  for (const auto& [first, seat] : seats) {
+    if (grouped.contains(first)) continue;
+    std::vector<int> members{first};
     for (const auto& [other, other_seat] : seats) {
-      if (other <= root || is_placed[other]) continue;
+      if (other <= first || grouped.contains(other)) continue;
       if (static_cast<int>(members.size()) == parameters.rules.merged_nets) break;
       const bool is_near = parameters.merge_level
                                ? distance(seat, other_seat) <= *parameters.merge_level
                                : seat.nic == other_seat.nic;
       if (is_near) members.push_back(other);
     }
-    for (const int member : members) is_placed[member] = true;
-    if (members.size() > 1) groups.push_back(std::move(members));
+    grouped.insert(members.begin(), members.end());
+    if (members.size() < 2) continue;
+    const int lanes = lanes_of(seats, members);
+    groups.push_back({std::move(members), lanes});
   }
-  if (groups.empty()) return;
-  // Counts the lanes before anything changes, because the seats point into the host.
-  std::vector<int> merged_away;
-  std::map<int, int> lanes;  // [first member]
-  for (const std::vector<int>& members : groups) {
-    lanes[members.front()] = lanes_of(seats, members);
-    merged_away.insert(merged_away.end(), members.begin() + 1, members.end());
-  }
-  // Makes the first member of each group the virtual device, and removes the others.
-  const std::vector<HostNetPlace> nets = nets_of(host);
-  const auto net_of = [&](int dev) {
-    return *std::ranges::find_if(nets,
-                                 [dev](const HostNetPlace& one) { return one.net->dev == dev; });
+  return groups;
+}
+
+/// Gives the first member the names, the speed and the lanes of all members, and what all of them can do.
+void merge_into_first(const std::vector<HostNetPlace>& nets, const VirtualNet& group) {
+  const auto place_of = [&](int dev) {
+    return *std::ranges::find(nets, dev, [](const HostNetPlace& one) { return one.net->dev; });
   };
-  for (const std::vector<int>& members : groups) {
-    const HostNetPlace first = net_of(members.front());
-    for (std::size_t i = 1; i < members.size(); ++i) {
-      const HostNet& other = *net_of(members[i]).net;
-      first.net->name += "+" + other.name;
-      first.net->mbits_per_second += other.mbits_per_second;
-      first.net->gdr = first.net->gdr && other.gdr;
-      first.net->coll = first.net->coll && other.coll;
-    }
-    if (first.function != nullptr) first.function->link_width = lanes[members.front()];
+  const HostNetPlace first = place_of(group.members.front());
+  for (std::size_t i = 1; i < group.members.size(); ++i) {
+    const HostNet& other = *place_of(group.members[i]).net;
+    first.net->name += "+" + other.name;
+    first.net->mbits_per_second += other.mbits_per_second;
+    first.net->gdr = first.net->gdr && other.gdr;
+    first.net->coll = first.net->coll && other.coll;
   }
-  keep_nets(host, [&](const HostNet& net) {
-    return std::ranges::find(merged_away, net.dev) == merged_away.end();
-  });
+  if (first.function != nullptr) first.function->link_width = group.lanes;
+}
+
+}  // namespace
+
+void merge_nets(Host& host, const TopologyParameters& parameters) {
+  if (parameters.merge_level == PathType::Loc || parameters.rules.merged_nets < 2) return;
+  // All groups are found before the first change, because the seats point into the host.
+  const std::vector<VirtualNet> groups = group_nets(find_seats(host), parameters);
+  if (groups.empty()) return;
+  const std::vector<HostNetPlace> nets = nets_of(host);
+  std::set<int> merged_away;
+  for (const VirtualNet& group : groups) {
+    merge_into_first(nets, group);
+    merged_away.insert(group.members.begin() + 1, group.members.end());
+  }
+  keep_nets(host, [&](const HostNet& net) { return !merged_away.contains(net.dev); });
 }
 
 }  // namespace ringside

@@ -152,18 +152,24 @@ std::uint64_t traffic_per_byte(Collective collective, int nranks) {
 
 namespace {
 
+constexpr std::uint64_t kWarpThreads = 32;   // threads
+constexpr std::uint64_t kLlThreadBytes = 8;  // of data in a thread's 16-byte line
+constexpr std::uint64_t kLl128WarpBytes =
+    480;  // of data in the 4 lines of 128 bytes that a warp moves at once
+constexpr std::uint64_t kSimpleGrain = 4096;
+
 /// Returns the bytes that a block moves at once with the protocol.
 std::uint64_t byte_grain(const SplitTask& task) {
   const auto nthreads = static_cast<std::uint64_t>(task.nthreads);
   switch (task.protocol) {
     case Protocol::LL:
-      return 8 * nthreads;
+      return kLlThreadBytes * nthreads;
     case Protocol::LL128:
-      return 480 * (nthreads / 32);
+      return kLl128WarpBytes * (nthreads / kWarpThreads);
     case Protocol::Simple:
       break;
   }
-  return 4096;
+  return kSimpleGrain;
 }
 
 /// Returns the limit of bytes per channel.

@@ -15,10 +15,13 @@ bool is_float8(DataType type) {
   return type == DataType::Float8E4m3 || type == DataType::Float8E5m2;
 }
 
-/// With 8-bit floats, NCCL avoids long rings, because they round at each rank.
+/// Returns the factor of the estimated time: NCCL avoids long rings for 8-bit floats, because they round at each rank.
+/// source  NCCL from 2.24 on
 float penalty(const TuningCall& call, Algorithm algorithm, int nranks) {
-  const bool is_long = algorithm == Algorithm::Ring && nranks > 8;
-  return is_long && is_reduction(call.collective) && is_float8(call.type) ? 1024.0F : 1.0F;
+  constexpr int kLongRing = 8;
+  constexpr float kPenalty = 1024;
+  const bool is_long = algorithm == Algorithm::Ring && nranks > kLongRing;
+  return is_long && is_reduction(call.collective) && is_float8(call.type) ? kPenalty : 1.0F;
 }
 
 std::uint64_t element_bytes(const TuningCall& call) {

@@ -12,6 +12,7 @@
 #include "gui/draw/draw_table.h"
 #include "gui/draw/palette.h"
 #include "gui/model/session/lesson.h"
+#include "gui/model/views/legend.h"
 
 namespace ringside::gui {
 namespace {
@@ -330,43 +331,16 @@ void Frame::tabs(Session& session) {
     if (is_shown) ImGui::PopStyleColor();
     ImGui::SameLine();
   }
-  legend(state.view, is_dark);
+  legend(session);
 }
 
-void Frame::legend(View view, bool is_dark) {
-  struct Sample {
-    Ink ink;
-    const char* text;
-    Fill fill = Fill::Solid;
-  };
-  static const std::vector<Sample> kLanes{{Ink::Send, "send"},
-                                          {Ink::Receive, "receive"},
-                                          {Ink::PassOn, "pass on"},
-                                          {Ink::Reduce, "reduce"},
-                                          {Ink::Copy, "copy"},
-                                          {Ink::Call, "call"},
-                                          {Ink::Waiting, "waiting", Fill::Hatched}};
-  static const std::vector<Sample> kLinks{{Ink::Nvlink, "NVLink"},
-                                          {Ink::Pcie, "PCIe"},
-                                          {Ink::Network, "network"},
-                                          {Ink::Reduce, "full"},
-                                          {Ink::Now, "chunk"}};
-  static const std::vector<Sample> kChunks{{Ink::Send, "own input"},
-                                           {Ink::Reduce, "sum of some"},
-                                           {Ink::Reduce, "passed on", Fill::Soft},
-                                           {Ink::Good, "result"}};
-  static const std::vector<Sample> kSlots{{Ink::Send, "is filled", Fill::Hatched},
-                                          {Ink::Send, "full", Fill::Soft},
-                                          {Ink::Receive, "is taken", Fill::Hatched}};
-  static const std::vector<Sample> kNone;
-  const std::vector<Sample>& samples = view == View::Timeline   ? kLanes
-                                       : view == View::Topology ? kLinks
-                                       : view == View::Chunks   ? kChunks
-                                       : view == View::Slots    ? kSlots
-                                                                : kNone;
+void Frame::legend(const Session& session) {
+  const bool is_dark = session.state().is_dark;
+  const std::vector<LegendEntry> samples = legend_of(*session.document(), session.state().view);
   float width = 0;
   const float side = ImGui::GetFontSize() * 0.8F;
-  for (const Sample& sample : samples) width += ImGui::CalcTextSize(sample.text).x + side * 2;
+  for (const LegendEntry& sample : samples)
+    width += ImGui::CalcTextSize(sample.text.c_str()).x + side * 2;
   const float right = ImGui::GetWindowContentRegionMax().x;
   // In a row of its own if there is no room next to the tabs.
   if (ImGui::GetCursorPosX() + width > right) ImGui::NewLine();
@@ -375,10 +349,15 @@ void Frame::legend(View view, bool is_dark) {
   ImVec2 origin = ImGui::GetCursorScreenPos();
   origin.y += ImGui::GetStyle().FramePadding.y;
   float x = 0;
-  for (const Sample& sample : samples) {
+  const ImVec2 pointer = ImGui::GetIO().MousePos;
+  const bool is_at_line = pointer.y >= origin.y && pointer.y < origin.y + side * 1.3F;
+  for (const LegendEntry& sample : samples) {
     picture.boxes.push_back({x, 1, x + side, 1 + side, sample.ink, sample.fill});
     picture.words.push_back({.x = x + side * 1.3F, .ink = Ink::Faint, .text = sample.text});
-    x += ImGui::CalcTextSize(sample.text).x + side * 2;
+    const float next = x + ImGui::CalcTextSize(sample.text.c_str()).x + side * 2;
+    if (is_at_line && pointer.x >= origin.x + x && pointer.x < origin.x + next)
+      ImGui::SetTooltip("%s", sample.meaning.c_str());
+    x = next;
   }
   draw_picture(*ImGui::GetWindowDrawList(), picture, origin, is_dark);
   ImGui::NewLine();
@@ -476,6 +455,13 @@ void Frame::scrubber(Session& session) {
         std::clamp(static_cast<double>((ImGui::GetIO().MousePos.x - origin.x) / size.x), 0.0, 1.0);
     state.now_ns = whole.begin_ns + std::llround(share * length);
     show_time(state, document, state.now_ns);
+  }
+  if (ImGui::IsItemHovered()) {
+    const double share =
+        std::clamp(static_cast<double>((ImGui::GetIO().MousePos.x - origin.x) / size.x), 0.0, 1.0);
+    ImGui::SetTooltip("%s of %s; dots are captions and bookmarks",
+                      format_time(Seconds{share * length * 1e-9}).c_str(),
+                      format_time(Seconds{length * 1e-9}).c_str());
   }
   Picture picture;
   const auto x_of = [&](std::int64_t time) {

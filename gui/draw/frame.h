@@ -50,7 +50,7 @@ class Frame {
   static void scrubber(Session& session);
   void status(Session& session);
   static void help(Session& session, float scale);
-  static void legend(View view, bool is_dark);
+  static void legend(const Session& session);
 
   Chooser chooser_;
   bool wants_search_ = false;

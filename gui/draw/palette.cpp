@@ -35,6 +35,13 @@ constexpr std::array<Pair, kInks> kColours{{
     {rgb(0x2f9f7c), rgb(0x009e73)},  // NVLink
     {rgb(0x8a9bb5), rgb(0x66799a)},  // PCIe
     {rgb(0xb287b8), rgb(0xa0609a)},  // network
+    {rgb(0xaab2bd), rgb(0x70767f)},  // path
+    {rgb(0x4a5260), rgb(0xc3c8cf)},  // compute
+    {rgb(0x2b7fa8), rgb(0x8cc4de)},  // calls of the second group
+    {rgb(0x9a7b1f), rgb(0xe0c56c)},  // third
+    {rgb(0x2f8f6b), rgb(0x86cdb2)},  // fourth
+    {rgb(0xa85632), rgb(0xe7ae92)},  // fifth
+    {rgb(0x6a63b0), rgb(0xb7b2e4)},  // sixth
 }};
 
 }  // namespace

@@ -188,6 +188,7 @@ void prepare_findings(const Document& document, const Canvas& canvas, Panel& int
     }
     into.tables.push_back(std::move(table));
   }
+  into.tables.insert(into.tables.end(), document.call_tables.begin(), document.call_tables.end());
 }
 
 }  // namespace ringside::gui

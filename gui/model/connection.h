@@ -44,16 +44,25 @@ class ConnectionHistory {
 std::vector<ConnectionKey> connections_of(const Document& document, std::size_t most);
 
 /// The view of slots: one connection's FIFO at the current time, with its 8 slots, head and tail,
-/// and the side that waits.
+/// and the side that waits; below it the slots of other connections, in small.
 class Slots {
  public:
-  explicit Slots(Making making) : shown_(making, shown_of) {}
+  explicit Slots(Making making) : shown_(making, shown_of), others_(making, others_of) {}
 
   /// Fills the panel. While a worker computes the history, the panel is marked as being prepared.
   void prepare(const std::shared_ptr<const Document>& document, const State& state,
                const Canvas& canvas, Panel& into);
   /// Drops the data of a document that is no longer shown.
-  void forget() { shown_.forget(); }
+  void forget() {
+    shown_.forget();
+    others_.forget();
+  }
+
+  /// A connection with its messages.
+  struct Known {
+    ConnectionKey key;
+    ConnectionHistory history;
+  };
 
  private:
   using Wanted = std::optional<ConnectionKey>;  ///< none: the busiest connection
@@ -61,8 +70,14 @@ class Slots {
     Wanted key;  ///< none: the document has no connection
     ConnectionHistory history;
   };
+  /// Key of data that depends on the document alone.
+  struct Whole {
+    friend bool operator==(const Whole&, const Whole&) = default;
+  };
   static Shown shown_of(const Document& document, const Wanted& wanted);
+  static std::vector<Known> others_of(const Document& document, const Whole&);
   Kept<Shown, Wanted> shown_;
+  Kept<std::vector<Known>, Whole> others_;
 };
 
 }  // namespace ringside::gui

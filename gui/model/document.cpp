@@ -283,6 +283,12 @@ Ink ink_of(Primitive primitive) {
   return Ink::Copy;
 }
 
+Ink ink_of_group(std::uint32_t communicator) {
+  const std::uint32_t number = communicator % kGroupInks;
+  return number == 0 ? Ink::Call
+                     : static_cast<Ink>(static_cast<std::uint32_t>(Ink::Group1) + number - 1);
+}
+
 const char* short_name(Primitive primitive) {
   switch (primitive) {
     case Primitive::Copy:

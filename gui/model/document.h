@@ -64,6 +64,7 @@ struct Document {
   Surround surround;
   std::vector<Finding> findings;
   std::vector<WaitingRank> waits;  ///< ranks of a hung job, by rank
+  std::vector<Table> call_tables;  ///< the latest calls of a hung job: rows are ranks
   std::vector<Caption> captions;   ///< by time
   /// By event: time until which the call waited for other ranks; INT64_MAX: to its end. Empty:
   /// until its last rank entered.
@@ -102,6 +103,8 @@ Nanoseconds waiting_of(const Document& document, EventId id, const TraceEvent& e
 std::string name_of_communicator(const Document& document, std::uint32_t number);
 
 Ink ink_of(Primitive primitive);
+/// Returns the colour of the calls of a communicator; the first kGroupInks ones differ.
+Ink ink_of_group(std::uint32_t communicator);
 const char* short_name(Primitive primitive);  ///< `RRCS`, as in NCCL's source
 
 }  // namespace ringside::gui

@@ -1,6 +1,8 @@
 #include "gui/model/picture.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 #include <string_view>
 
@@ -10,8 +12,9 @@ namespace ringside::gui {
 namespace {
 
 constexpr std::array<std::string_view, kInks> kInkNames{
-    "page",   "panel",   "line", "text",   "faint", "call", "copy", "send",   "receive", "pass_on",
-    "reduce", "waiting", "now",  "chosen", "good",  "warn", "bad",  "nvlink", "pcie",    "network"};
+    "page",    "panel",   "line",    "text",    "faint",  "call",   "copy",   "send",   "receive",
+    "pass_on", "reduce",  "waiting", "now",     "chosen", "good",   "warn",   "bad",    "nvlink",
+    "pcie",    "network", "path",    "compute", "group1", "group2", "group3", "group4", "group5"};
 constexpr std::array<std::string_view, 4> kFillNames{"solid", "soft", "hatched", "outline"};
 
 std::string_view name_of(Ink ink) { return kInkNames[static_cast<std::size_t>(ink)]; }
@@ -32,6 +35,7 @@ void Panel::clear() {
   lines.clear();
   picture.clear();
   tables.clear();
+  tips.clear();
   is_being_prepared = false;
 }
 
@@ -40,9 +44,34 @@ void Panel::show_preparing(std::string_view title) {
   lines.push_back(std::string(title) + ": being prepared");
 }
 
+Target Panel::add_tip(std::string text) {
+  tips.push_back(std::move(text));
+  return {Target::Kind::Tip, static_cast<std::uint32_t>(tips.size() - 1), 0, 0};
+}
+
+namespace {
+
+bool is_near(const Stroke& stroke, float x, float y) {
+  constexpr float kNear = 4;  // px in addition to half of the width
+  const float along_x = stroke.x1 - stroke.x0;
+  const float along_y = stroke.y1 - stroke.y0;
+  const float square = along_x * along_x + along_y * along_y;
+  const float part =
+      square > 0
+          ? std::clamp(((x - stroke.x0) * along_x + (y - stroke.y0) * along_y) / square, 0.0F, 1.0F)
+          : 0;
+  return std::hypot(x - stroke.x0 - part * along_x, y - stroke.y0 - part * along_y) <=
+         stroke.width / 2 + kNear;
+}
+
+}  // namespace
+
 Target target_at(const Picture& picture, float x, float y) {
   for (auto spot = picture.spots.rbegin(); spot != picture.spots.rend(); ++spot) {
     if (x >= spot->x0 && x < spot->x1 && y >= spot->y0 && y < spot->y1) return spot->target;
+  }
+  for (auto stroke = picture.strokes.rbegin(); stroke != picture.strokes.rend(); ++stroke) {
+    if (stroke->target.kind != Target::Kind::None && is_near(*stroke, x, y)) return stroke->target;
   }
   return {};
 }

@@ -32,19 +32,43 @@ enum class Ink : std::uint8_t {
   Nvlink,
   Pcie,
   Network,
+  Path,     ///< between two ranks, of unknown kind
+  Compute,  ///< other kernels of the GPU
+  Group1,   ///< calls of the second group of ranks; those of the first one are Call
+  Group2,
+  Group3,
+  Group4,
+  Group5,
 };
-inline constexpr int kInks = static_cast<int>(Ink::Network) + 1;
+inline constexpr int kInks = static_cast<int>(Ink::Group5) + 1;
+inline constexpr std::uint32_t kGroupInks = 6;
 
 /// How an area is filled.
 enum class Fill : std::uint8_t { Solid, Soft, Hatched, Outline };
 
 /// The target of a click or of the pointer. `kind` decides which numbers are valid.
 struct Target {
-  enum class Kind : std::uint8_t { None, Event, Row, Fold, Call, Connection, Rank, Time, Place };
+  enum class Kind : std::uint8_t {
+    None,
+    Event,
+    Row,
+    Fold,
+    Call,
+    Connection,
+    Rank,
+    Time,
+    Place,
+    Chunks,
+    Tip
+  };
   Kind kind = Kind::None;
-  std::uint32_t a = 0;  ///< event, row, call, rank or place; of a connection its sender
-  std::uint32_t b = 0;  ///< receiver of a connection
-  std::int64_t c = 0;   ///< time in ns; of a connection its channel
+  /// Event, row, call, rank or place; of a connection its sender; of chunks their rank; of a tip its
+  /// index in Panel::tips.
+  std::uint32_t a = 0;
+  std::uint32_t b = 0;  ///< receiver of a connection; first of the chunks
+  /// Time in ns; of a connection its channel in the low 16 bits, and its communicator above; last of
+  /// the chunks.
+  std::int64_t c = 0;
   friend bool operator==(const Target&, const Target&) = default;
 };
 
@@ -61,6 +85,7 @@ struct Stroke {
   float width = 1;
   Ink ink = Ink::Line;
   bool has_head = false;  ///< draws an arrowhead at (x1, y1)
+  Target target = {};     ///< the area that reacts to the pointer is a few pixels wider
 };
 
 /// A circle.
@@ -98,7 +123,7 @@ struct Picture {
   void clear();
 };
 
-/// Returns the target of the last spot at that position.
+/// Returns the target of the last spot at that position, or else of the last stroke there.
 Target target_at(const Picture& picture, float x, float y);
 
 /// A cell of a table.
@@ -133,9 +158,12 @@ struct Panel {
   std::vector<std::string> lines;  ///< text lines above the picture
   Picture picture;
   std::vector<Table> tables;
+  std::vector<std::string> tips;   ///< texts shown at the pointer, for targets of kind Tip
   bool is_being_prepared = false;  ///< a worker computes the missing part; prepare again
   void clear();
   void show_preparing(std::string_view title);
+  /// Adds a tip and returns its target.
+  Target add_tip(std::string text);
 };
 
 /// Returns the panel as text, one shape per line, for tests and programs.

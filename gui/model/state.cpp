@@ -156,6 +156,16 @@ State first_state(const Document& document) {
   return state;
 }
 
+std::int64_t moment_of_still(const Document& document) {
+  const TimeRange whole = document.whole();
+  if (document.never_ended_ns || !document.waits.empty()) return whole.end_ns;
+  const std::int64_t middle = whole.begin_ns + (whole.end_ns - whole.begin_ns) / 2;
+  const CallFacts* const call = document.call_at(middle);
+  if (call == nullptr) return middle;
+  const std::int64_t of_call = call->time.begin_ns / 2 + call->time.end_ns / 2;
+  return std::clamp(of_call, whole.begin_ns, whole.end_ns);
+}
+
 void advance(State& state, const Document& document, double seconds) {
   if (!state.is_playing) return;
   const TimeRange span = state.ruler && state.loops ? *state.ruler : document.whole();

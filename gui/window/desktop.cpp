@@ -10,10 +10,12 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <utility>
 
 #include "base/text.h"
 #include "gui/draw/palette.h"
 #include "gui/window/fonts.h"
+#include "gui/window/headless.h"
 #include "gui/window/loader.h"
 #include "gui/window/settings.h"
 
@@ -107,8 +109,13 @@ class Window {
     ImGui::CreateContext();
     ImGui::GetIO().IniFilename = nullptr;
     load_fonts(scale_);
+    if (Status started = start_drawing(); !started) {
+      ImGui::DestroyContext();
+      glfwDestroyWindow(std::exchange(window_, nullptr));
+      glfwTerminate();
+      return started;
+    }
     ImGui_ImplGlfw_InitForOpenGL(window_, true);
-    ImGui_ImplOpenGL3_Init("#version 330");
     return {};
   }
 
@@ -350,6 +357,8 @@ Status go_where_asked(const Arguments& arguments, Session& session) {
     if (state.event == kNoEvent) return Error{ErrorCode::InvalidArgument, session.message, ""};
     session.message.clear();
   }
+  const bool is_still = !arguments.screenshot.empty() || arguments.prints;
+  if (is_still && arguments.choose.empty()) state.now_ns = moment_of_still(document);
   if (arguments.at) state.now_ns = std::clamp(moment(*arguments.at), whole.begin_ns, whole.end_ns);
   if (arguments.at_percent)
     state.now_ns = whole.begin_ns + share_of(whole.end_ns - whole.begin_ns, *arguments.at_percent);

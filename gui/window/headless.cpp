@@ -119,6 +119,12 @@ std::string png_of(std::span<const unsigned char> pixels, int width, int height)
 
 }  // namespace
 
+Status start_drawing() {
+  if (ImGui_ImplOpenGL3_Init("#version 330")) return {};
+  return Error{ErrorCode::Unsupported, "nothing can be drawn: libGL.so.1 cannot be loaded",
+               "install it (Debian: libgl1); ringside gui --print shows what is seen as text"};
+}
+
 struct Headless::Impl {
   int width = 0, height = 0;
   std::unique_ptr<Offscreen> offscreen;
@@ -138,7 +144,10 @@ Result<std::unique_ptr<Headless>> Headless::make(int width, int height, float sc
   io.DisplaySize = {static_cast<float>(width), static_cast<float>(height)};
   io.MousePos = {-1, -1};
   load_fonts(scale);
-  ImGui_ImplOpenGL3_Init("#version 330");
+  if (Status started = start_drawing(); !started) {
+    ImGui::DestroyContext();
+    return started.error();
+  }
   return std::unique_ptr<Headless>(new Headless(std::move(impl)));
 }
 

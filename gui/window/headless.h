@@ -12,13 +12,17 @@ namespace ringside::gui {
 /// Number of frames until ImGui's widgets have their final sizes.
 inline constexpr int kSettlingFrames = 4;
 
+/// Starts ImGui's drawing in the current GL context.
+/// errors  Unsupported: libGL.so.1, which ImGui loads, is missing
+Status start_drawing();
+
 /// Draws without a display, with surfaceless EGL.
 ///
 /// Threads  one; only one object at a time, as ImGui has one context
 class Headless {
  public:
   /// width, height  pixels
-  /// errors  Unsupported: EGL cannot draw without a display
+  /// errors  Unsupported: EGL cannot draw without a display; as start_drawing()
   static Result<std::unique_ptr<Headless>> make(int width, int height, float scale);
   Headless(const Headless&) = delete;
   Headless& operator=(const Headless&) = delete;

@@ -18,17 +18,20 @@
 #include "diag/hangdetect/readers/dump_files.h"
 #include "harness/attach/control_plane.h"
 #include "harness/attach/job_processes.h"
+#include "harness/attach/poll_reports.h"
 #include "harness/attach/process.h"
 #include "harness/attach/store_client.h"
 
 namespace ringside::attach {
 namespace {
 
-constexpr std::size_t kMostAtOnce = 8;  ///< processes that are asked at the same time
-constexpr std::size_t kMostRanks = 16384;
-constexpr std::size_t kMostPids = 64;
+constexpr std::size_t kMostAtOnce = 8;                ///< processes that are asked at the same time
+constexpr std::size_t kMostRanks = 16384;             ///< more are ignored: a report may be damaged
+constexpr std::size_t kMostPids = 64;                 ///< processes whose stacks are read
 constexpr auto kForStack = std::chrono::seconds(30);  ///< a debugger loads symbols
 constexpr std::size_t kMostDebuggers = 4;             ///< each loads the symbols of a whole process
+/// Reports are polled until a third of the time is left, which dumps and stacks need.
+constexpr int kShareForDumps = 3;
 
 Nanoseconds in_ns(Seconds time) { return std::chrono::duration_cast<Nanoseconds>(time); }
 
@@ -36,8 +39,8 @@ Nanoseconds in_ns(Seconds time) { return std::chrono::duration_cast<Nanoseconds>
 struct Worker {
   int rank = -1;
   std::optional<Place> control_plane;
-  std::optional<ProcessFacts> process;  ///< of this host
-  std::int64_t pid = -1;
+  std::optional<ProcessFacts> process;  ///< null: not on this host, or ended
+  std::int64_t pid = -1;                ///< -1: unknown
   bool is_of_this_host = false;
 
   [[nodiscard]] bool is_stopped() const {
@@ -65,7 +68,7 @@ void for_each_at_once(std::size_t count, std::size_t most, const DoOne& do_one) 
   do_some();
 }
 
-/// A text that changes when the rank makes a call or ends one.
+/// Returns a text that changes when the rank begins or ends a call.
 std::string fingerprint_of(const hang::RankDump& dump) {
   const auto pending = std::ranges::count_if(dump.calls, &hang::Call::is_pending);
   return fmt::format("{},{};", dump.calls.empty() ? 0 : dump.calls.back().record + 1, pending);
@@ -83,6 +86,17 @@ struct Sample {
   std::string first, last;  ///< its dumps; empty: none
 };
 
+/// Returns at most kMostAtOnce of the processes, evenly spread over the ranks.
+std::vector<Sample> some_of(std::vector<Sample> all) {
+  if (all.size() <= kMostAtOnce) return all;
+  std::vector<Sample> some;
+  for (std::size_t i = 0; i < kMostAtOnce; ++i) some.push_back(all[i * all.size() / kMostAtOnce]);
+  return some;
+}
+
+/// Gathers in this order: the reports of the first service that answers, the job's processes on this host, and, unless
+/// the job moves or has ended, the addresses of its control planes, their dumps, and last what a debugger must read. A
+/// source that does not answer is noted, and the next one is asked.
 class Gatherer {
  public:
   Gatherer(const Request& request, std::string folder, const OnStep& on_step)
@@ -95,7 +109,7 @@ class Gatherer {
     const Clock::Time began = real_clock().now();
     RINGSIDE_TRY(ask_services());
     find_processes();
-    if (all_.state != JobState::Moves && all_.state != JobState::Gone) {
+    if (may_hang()) {
       find_workers();
       RINGSIDE_TRY(ask_store());
       for (std::size_t i = 0; i < request_.workers.size(); ++i) {
@@ -103,7 +117,7 @@ class Gatherer {
       }
       RINGSIDE_TRY(poll_dumps());
     }
-    if (all_.state != JobState::Moves && all_.state != JobState::Gone) {
+    if (may_hang()) {
       RINGSIDE_TRY(ask_workers());
       if (request_.diagnoses) RINGSIDE_TRY(ask_diagnostics());
       RINGSIDE_TRY(keep_processes());
@@ -116,6 +130,15 @@ class Gatherer {
   }
 
  private:
+  [[nodiscard]] bool may_hang() const {
+    return all_.state != JobState::Moves && all_.state != JobState::Gone;
+  }
+
+  /// Returns the time until which reports are polled.
+  [[nodiscard]] Deadline end_of_polls() const {
+    return deadline_ - in_ns(request_.timeout / kShareForDumps);
+  }
+
   Worker& worker(int rank) {
     Worker& one = workers_[rank];
     one.rank = rank;
@@ -146,7 +169,7 @@ class Gatherer {
     return write_file(folder_ + "/" + name, bytes);
   }
 
-  /// Asks the first service that answers, again and again, until its counts are still or move.
+  /// Polls the first service that answers.
   Status ask_services() {
     for (const HostPort& host : request_.services) {
       const RasClient client(Place{host, {}},
@@ -160,58 +183,37 @@ class Gatherer {
     return {};
   }
 
+  /// Asks a service until its counts move, or do not move for long enough.
+  /// returns  whether it gave a report
   Result<bool> poll(const RasClient& client, const std::string& where) {
-    std::vector<JobReport> reports;
-    Movement movement(request_.reports);
-    const Clock& clock = real_clock();
-    // The last reports are due while there is still time for the dumps.
-    const Deadline until = deadline_ - in_ns(request_.timeout / 3);
-    std::optional<Error> failure;
-    while (movement.state() == JobState::Unknown) {
-      const Clock::Time asked = clock.now();
-      auto answer = client.status(Patience(deadline_));
-      auto report =
-          answer ? JobReport::read(*std::move(answer)) : Result<JobReport>(answer.error());
-      if (!report) {
-        failure = report.error();
-        if (report.error().code == ErrorCode::PeerGone && !reports.empty()) {
-          all_.state = JobState::Gone;
-          break;
-        }
-        // One report that was cut off need not be the last.
-        if (report.error().code != ErrorCode::Corrupt || reports.empty()) break;
-      } else {
-        movement.add(*report);
-        reports.push_back(*std::move(report));
-        step(fmt::format("status {}: report {}, {}", where, reports.size(),
-                         movement.same() > 1  ? "nothing has moved since the one before"
-                         : reports.size() > 1 ? "ranks move"
-                                              : size_text(reports.back())));
-      }
-      if (movement.state() != JobState::Unknown) break;
-      const Clock::Time next = asked + in_ns(request_.interval);
-      if (next >= until.at()) break;
-      real_clock().sleep_until(next);
-    }
-    if (reports.empty()) {
-      add_failure("status", where, *failure);
+    const auto show = [&](const std::vector<JobReport>& reports, int same) {
+      step(fmt::format("status {}: report {}, {}", where, reports.size(),
+                       same > 1             ? "nothing has moved since the one before"
+                       : reports.size() > 1 ? "ranks move"
+                                            : size_text(reports.back())));
+    };
+    PolledReports polled = poll_reports(client, request_.reports, in_ns(request_.interval),
+                                        {.answer = deadline_, .next_report = end_of_polls()}, show);
+    if (polled.reports.empty()) {
+      add_failure("status", where, *polled.failure);
       return false;
     }
-    if (all_.state != JobState::Gone) all_.state = movement.state();
-    add_source({"status", where, true,
-                fmt::format("{}, {} {}{}", size_text(reports.back()), reports.size(),
-                            reports.size() == 1 ? "report" : "reports", state_text(movement))});
-    RINGSIDE_TRY(keep_reports(reports, movement));
-    all_.newest = std::move(reports.back());
+    all_.state = polled.state;
+    add_source(
+        {"status", where, true,
+         fmt::format("{}, {} {}{}", size_text(polled.reports.back()), polled.reports.size(),
+                     polled.reports.size() == 1 ? "report" : "reports", state_text(polled.same))});
+    RINGSIDE_TRY(keep_reports(polled));
+    all_.newest = std::move(polled.reports.back());
     return true;
   }
 
-  [[nodiscard]] std::string state_text(const Movement& movement) const {
+  [[nodiscard]] std::string state_text(int same) const {
     switch (all_.state) {
       case JobState::Moves:
         return ": ranks move";
       case JobState::Still:
-        return fmt::format(": nothing moved in the last {}", movement.same());
+        return fmt::format(": nothing moved in the last {}", same);
       case JobState::Gone:
         return ": then the service was gone";
       case JobState::Unknown:
@@ -233,10 +235,11 @@ class Gatherer {
                        missing == 0 ? "" : fmt::format(", {} of them without an answer", missing));
   }
 
-  /// Of a job that is still, the reports since it is: earlier ones would show that it moved, then.
-  Status keep_reports(const std::vector<JobReport>& reports, const Movement& movement) {
+  /// Keeps the reports. Of a job that no longer moves, the earlier reports are omitted: they show that it moved then.
+  Status keep_reports(const PolledReports& polled) {
+    const std::vector<JobReport>& reports = polled.reports;
     const std::size_t kept =
-        all_.state == JobState::Still ? static_cast<std::size_t>(movement.same()) : reports.size();
+        polled.state == JobState::Still ? static_cast<std::size_t>(polled.same) : reports.size();
     for (std::size_t i = reports.size() - kept; i < reports.size(); ++i) {
       const RasAnswer& answer = reports[i].answer;
       RINGSIDE_TRY(
@@ -245,7 +248,7 @@ class Gatherer {
     return {};
   }
 
-  /// The processes that the newest report names.
+  /// Adds the ranks that the newest report names, with their processes on this host.
   void find_workers() {
     if (!all_.newest || !all_.newest->parsed) return;
     const std::string this_host = host_name("");
@@ -268,7 +271,7 @@ class Gatherer {
     }
   }
 
-  /// The ranks below the processes of --pid.
+  /// Adds the ranks among the processes of --pid and their children.
   void find_processes() {
     std::vector<JobProcess> ranks;
     for (const std::int64_t pid : request_.pids) {
@@ -305,7 +308,7 @@ class Gatherer {
     }
   }
 
-  /// What /proc shows of the ranks of this host: where they run, and which are stopped or have ended.
+  /// Keeps what /proc shows of the ranks of this host: where they run, and which are stopped or have ended.
   Status keep_processes() {
     const std::string host = host_name("localhost");
     std::string lines;
@@ -339,8 +342,8 @@ class Gatherer {
     return lines.empty() ? Status() : keep("processes.log", lines);
   }
 
-  /// Our own service serves the dumps of all ranks. Of its address, the path alone is used: a report cannot make this
-  /// program connect to any other place.
+  /// Returns the place of a rank's dumps, which the service itself serves. Only the path of its address is used: a report
+  /// cannot make this program connect to another place.
   [[nodiscard]] std::optional<Place> plane_of(const std::string& address) const {
     const auto place = parse_place(address);
     if (!place || !client_) return std::nullopt;
@@ -349,6 +352,7 @@ class Gatherer {
     return own;
   }
 
+  /// Sets the control plane from the process's variables, unless it is known.
   static void add_worker_socket(Worker& one) {
     const auto socket = one.process->variables.find("TORCH_WORKER_SERVER_SOCKET");
     if (one.control_plane || socket == one.process->variables.end()) return;
@@ -358,7 +362,7 @@ class Gatherer {
     if (auto place = parse_place("unix:" + path)) one.control_plane = *std::move(place);
   }
 
-  /// The addresses of the workers' control planes, by rank.
+  /// Asks the job's store for the addresses of the control planes, by rank.
   Status ask_store() {
     if (!request_.store) return {};
     const Place place{*request_.store, {}};
@@ -392,36 +396,19 @@ class Gatherer {
     return {};
   }
 
-  /// Where no service gives reports: asks some control planes for their dumps, until their calls are still or move.
-  /// Calls of a job are of all ranks, so that a few ranks show whether it moves.
+  /// If no service gave reports: polls some control planes for their dumps, until calls begin or end, or do not for long
+  /// enough. All ranks of a job take part in its calls, so a few ranks show whether it moves.
   Status poll_dumps() {
     if (client_) return {};
     std::vector<Sample> samples;
     for (const auto& [rank, one] : workers_) {
-      if (one.control_plane && one.control_plane->path.empty() && !one.is_stopped())
-        samples.push_back({&one, {}, {}});
+      if (one.control_plane && !one.is_stopped()) samples.push_back({&one, {}, {}});
     }
-    if (samples.size() > kMostAtOnce) {
-      for (std::size_t i = 0; i < kMostAtOnce; ++i)
-        samples[i] = samples[i * samples.size() / kMostAtOnce];
-      samples.resize(kMostAtOnce);
-    }
+    samples = some_of(std::move(samples));
     Movement movement(request_.reports);
-    const Deadline until = deadline_ - in_ns(request_.timeout / 3);
     for (int round = 1; !samples.empty() && movement.state() == JobState::Unknown; ++round) {
       const Clock::Time asked = real_clock().now();
-      for_each_at_once(samples.size(), kMostAtOnce, [&](std::size_t i) {
-        std::string body = ask_for_dump(*samples[i].worker->control_plane, deadline_).body;
-        if (round == 1) samples[i].first = body;
-        samples[i].last = std::move(body);
-      });
-      hang::Names names;
-      JobReport report;
-      std::erase_if(samples, [&](const Sample& one) {
-        const auto dump = hang::parse_dump(one.last, names);
-        if (dump) report.fingerprint += fingerprint_of(*dump);
-        return !dump;
-      });
+      const JobReport report = ask_samples(samples);
       if (samples.empty()) break;
       movement.add(report);
       step(fmt::format("dumps of {} ranks, round {}: {}", samples.size(), round,
@@ -429,12 +416,32 @@ class Gatherer {
                        : movement.same() > 1 ? "no call began or ended since the one before"
                                              : "ranks move"));
       const Clock::Time next = asked + in_ns(request_.interval);
-      if (movement.state() != JobState::Unknown || next >= until.at()) break;
+      if (movement.state() != JobState::Unknown || next >= end_of_polls().at()) break;
       real_clock().sleep_until(next);
     }
     all_.state = movement.state();
-    if (all_.state != JobState::Moves) return {};
-    // Both dumps show that the rank has moved.
+    return all_.state == JobState::Moves ? keep_samples(samples) : Status();
+  }
+
+  /// Asks the processes once more, and removes those that do not answer.
+  /// returns  a report that changes when one of them begins or ends a call
+  JobReport ask_samples(std::vector<Sample>& samples) const {
+    for_each_at_once(samples.size(), kMostAtOnce, [&](std::size_t i) {
+      samples[i].last = ask_for_dump(*samples[i].worker->control_plane, deadline_).body;
+      if (samples[i].first.empty()) samples[i].first = samples[i].last;
+    });
+    hang::Names names;
+    JobReport report;
+    std::erase_if(samples, [&](const Sample& one) {
+      const auto dump = hang::parse_dump(one.last, names);
+      if (dump) report.fingerprint += fingerprint_of(*dump);
+      return !dump;
+    });
+    return report;
+  }
+
+  /// Keeps the first and the last dump of each process, which together show that the rank has moved.
+  Status keep_samples(const std::vector<Sample>& samples) {
     for (const Sample& one : samples) {
       const int rank = one.worker->rank;
       RINGSIDE_TRY(keep(fmt::format("nccl_trace_earlier_rank_{}.json", rank), one.first));
@@ -445,7 +452,7 @@ class Gatherer {
     return {};
   }
 
-  /// Dumps and stacks of all processes, some at a time.
+  /// Asks all processes for their dumps and stacks, some at a time.
   Status ask_workers() {
     std::vector<const Worker*> asked;
     for (const auto& [rank, one] : workers_) {
@@ -458,49 +465,53 @@ class Gatherer {
       const std::scoped_lock lock(mutex_);
       step(fmt::format("dumps: {} of {} processes asked", ++done, asked.size()));
     });
-    for (const std::vector<Source>& said : sources) {
-      all_.sources.insert(all_.sources.end(), said.begin(), said.end());
+    for (const std::vector<Source>& own : sources) {
+      all_.sources.insert(all_.sources.end(), own.begin(), own.end());
     }
     return std::exchange(write_failure_, {});
   }
 
+  /// Asks the control plane of one process, then, if it gave no dump, its pipe.
   /// Threads  several, each for another rank
   std::vector<Source> ask_worker(const Worker& one) {
     std::vector<Source> sources;
-    const std::string rank = fmt::format("rank {}", one.rank);
-    bool has_dump = false;
-    if (one.control_plane) {
-      const std::string where = fmt::format("{} at {}", rank, to_string(*one.control_plane));
-      const auto keep_answer = [&](const char* what, const ControlAnswer& answer,
-                                   const std::string& name) {
-        if (!answer.body.empty()) save(name, answer.body);
-        sources.push_back({what, where, !answer.body.empty(), answer.said});
-      };
-      const ControlAnswer dump = ask_for_dump(*one.control_plane, deadline_);
-      keep_answer("dump", dump, fmt::format("nccl_trace_rank_{}.json", one.rank));
-      has_dump = sources.back().has_answered;
-      if (dump.is_reached && one.control_plane->path.empty()) {
-        keep_answer("stack", ask_for_stack(*one.control_plane, deadline_),
-                    fmt::format("stack_rank_{}.txt", one.rank));
-        if (sources.back().has_answered) {
-          const std::scoped_lock lock(mutex_);
-          ranks_with_stack_.insert(one.rank);
-        }
-      }
-    }
-    if (!has_dump && request_.uses_pipes && one.process) {
-      const auto dump = dump_by_pipe(*one.process, one.rank, deadline_.within(kForOne));
-      const std::string where = fmt::format("{}, pid {}", rank, one.pid);
-      if (dump) {
-        save(fmt::format("nccl_trace_rank_{}", one.rank), *dump);
-        sources.push_back({"pipe", where, true, fmt::format("{} bytes", dump->size())});
-      } else {
-        sources.push_back({"pipe", where, false, one_line(dump.error().message)});
-      }
+    if (one.control_plane) sources = ask_control_plane(one);
+    const bool has_dump = !sources.empty() && sources.front().has_answered;
+    if (!has_dump && request_.uses_pipes && one.process) sources.push_back(ask_pipe(one));
+    return sources;
+  }
+
+  /// returns  the answer for the dump, then the one for the stack if it was asked for
+  std::vector<Source> ask_control_plane(const Worker& one) {
+    std::vector<Source> sources;
+    const std::string where = fmt::format("rank {} at {}", one.rank, to_string(*one.control_plane));
+    const auto keep_answer = [&](const char* what, const ControlAnswer& answer,
+                                 const std::string& name) {
+      if (!answer.body.empty()) save(name, answer.body);
+      sources.push_back({what, where, !answer.body.empty(), answer.said});
+    };
+    const ControlAnswer dump = ask_for_dump(*one.control_plane, deadline_);
+    keep_answer("dump", dump, fmt::format("nccl_trace_rank_{}.json", one.rank));
+    if (!dump.is_reached || !one.control_plane->path.empty()) return sources;
+    keep_answer("stack", ask_for_stack(*one.control_plane, deadline_),
+                fmt::format("stack_rank_{}.txt", one.rank));
+    if (sources.back().has_answered) {
+      const std::scoped_lock lock(mutex_);
+      ranks_with_stack_.insert(one.rank);
     }
     return sources;
   }
 
+  Source ask_pipe(const Worker& one) {
+    const auto dump = dump_by_pipe(*one.process, one.rank, deadline_.within(kForOne));
+    const std::string where = fmt::format("rank {}, pid {}", one.rank, one.pid);
+    if (!dump) return {"pipe", where, false, one_line(dump.error().message)};
+    save(fmt::format("nccl_trace_rank_{}", one.rank), *dump);
+    return {"pipe", where, true, fmt::format("{} bytes", dump->size())};
+  }
+
+  /// Keeps a file. An error is returned by ask_workers().
+  /// Threads  several
   void save(const std::string& name, const std::string& bytes) {
     const std::scoped_lock lock(mutex_);
     if (const Status kept = keep(name, bytes); !kept) write_failure_ = kept;
@@ -519,7 +530,8 @@ class Gatherer {
     return keep("diagnostics.log", *text);
   }
 
-  /// Debuggers are slow to load: they have a time of their own, and several run at the same time.
+  /// Reads the stacks that no control plane gave. Debuggers are slow to load: they have a time of their own, and several
+  /// run at the same time.
   Status read_stacks() {
     std::erase_if(stacks_,
                   [&](const StackOf& one) { return ranks_with_stack_.contains(one.rank); });
@@ -546,7 +558,7 @@ class Gatherer {
                         : fmt::format("rank {}, pid {}", one.rank, one.pid);
   }
 
-  /// The name of the file has the rank, if it is known.
+  /// Returns the name of the file for a stack, with the rank if it is known.
   [[nodiscard]] std::string stack_file(const StackOf& one) const {
     if (one.rank >= 0) return fmt::format("stack_rank_{}.txt", one.rank);
     for (const auto& [rank, known] : workers_) {
@@ -564,9 +576,9 @@ class Gatherer {
   std::vector<StackOf> stacks_;
   int nranks_ = 0;  ///< of the job, as far as it is known
   std::optional<Error> first_error_;
-  std::set<int> ranks_with_stack_;  ///< whose control plane gave a stack; under mutex_
-  std::mutex mutex_;                ///< while several threads ask
-  Status write_failure_;            ///< under mutex_
+  std::mutex mutex_;                ///< while several threads ask: guards the next two and all_
+  std::set<int> ranks_with_stack_;  ///< whose control plane gave a stack
+  Status write_failure_;
   Gathered all_;
 };
 

@@ -162,4 +162,12 @@ JobState Movement::state() const {
   return changed_ >= enough_ - 1 ? JobState::Moves : JobState::Unknown;
 }
 
+void Pauses::add(int reports) {
+  ++count_;
+  second_ = std::max(second_, std::min(longest_, reports));
+  longest_ = std::max(longest_, reports);
+}
+
+int Pauses::patience() const { return count_ < 2 ? first_ : second_ + second_ / 2; }
+
 }  // namespace ringside::attach

@@ -61,4 +61,23 @@ class Movement {
   std::string last_;
 };
 
+/// The pauses of a job that moves: as many equal reports in a row as its steps and checkpoints take. They show how long
+/// the job may be still before that is unusual.
+class Pauses {
+ public:
+  /// first  patience with a job of which fewer than two pauses are known, in reports
+  explicit Pauses(int first) : first_(first) {}
+
+  /// Adds a pause that has ended.
+  void add(int reports);
+
+  /// Returns one and a half times the second longest pause, in reports: what happened once may have been a fault.
+  [[nodiscard]] int patience() const;
+
+ private:
+  int first_;
+  int count_ = 0;
+  int longest_ = 0, second_ = 0;
+};
+
 }  // namespace ringside::attach

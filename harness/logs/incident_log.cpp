@@ -12,13 +12,20 @@ namespace {
 
 enum NoiseKey : std::uint64_t { kPort = 200 };
 
+/// The range of ephemeral ports in which a rank's port lies.
+/// source  net.ipv4.ip_local_port_range of Linux: 32768 to 60999
+constexpr int kFirstPort = 32'768;
+constexpr int kPorts = 28'000;
+/// A root's port is one of a thousand from this one on.
+constexpr int kFirstRootPort = 20'000;
+
 constexpr int kSharedSegment = 9637888;  ///< bytes: the buffers of one connection
 constexpr int kRetriesExhausted = 12;    ///< status of a completion
 
 using Kind = LogPhase::Kind;
 
-/// Returns the phase of the communicator of all ranks in which an incident occurs.
-Kind strikes_in(IncidentKind kind) {
+/// Returns the phase in which an incident occurs, in the communicator of all ranks.
+Kind phase_of(IncidentKind kind) {
   switch (kind) {
     case IncidentKind::None:
     case IncidentKind::OpenDevice:
@@ -42,23 +49,33 @@ Kind strikes_in(IncidentKind kind) {
   return Kind::Run;
 }
 
-bool is_struck(const RankView& rank) {
-  const int host = rank.job.request().incident.host;
-  return host < 0 || rank.job.processes()[static_cast<std::size_t>(rank.process)].host == host;
+const LogProcess& process_of(const RankView& rank) {
+  return rank.job.processes()[static_cast<std::size_t>(rank.process)];
 }
 
-/// Incidents occur in the communicator of all ranks.
+/// Returns the process of another rank of the communicator.
+const LogProcess& process_of(const RankView& rank, int other) {
+  const int process = rank.communicator->members[static_cast<std::size_t>(other)];
+  return rank.job.processes()[static_cast<std::size_t>(process)];
+}
+
+/// Returns whether the incident is on the rank's host, or on all hosts.
+bool is_struck(const RankView& rank) {
+  const int host = rank.job.request().incident.host;
+  return host < 0 || process_of(rank).host == host;
+}
+
+/// Returns whether all ranks have one communicator in the generation. Incidents occur in that one.
 bool is_of_all(const LogJob& job, int generation) {
-  return job.generations()[static_cast<std::size_t>(generation)].communicators.size() == 1 &&
-         job.generations()[static_cast<std::size_t>(generation)]
-                 .communicators.front()
-                 .members.size() == job.processes().size();
+  const auto& communicators = job.generations()[static_cast<std::size_t>(generation)].communicators;
+  return communicators.size() == 1 &&
+         communicators.front().members.size() == job.processes().size();
 }
 
 int port_of(const RankView& rank) {
-  return 32'768 + static_cast<int>(noise(rank.job.request().seed, kPort,
-                                         static_cast<std::uint64_t>(rank.process)) %
-                                   28'000);
+  const std::uint64_t drawn =
+      noise(rank.job.request().seed, kPort, static_cast<std::uint64_t>(rank.process));
+  return kFirstPort + static_cast<int>(drawn % kPorts);
 }
 
 const NetInterface& interface_of_rank(const RankView& rank, int other) {
@@ -72,9 +89,10 @@ void write_no_route(const RankView& rank, DebugLog& log) {
   for (int attempt = 1; attempt <= 3; ++attempt) {
     log.info(thread, connect_retry_text(rank.version(), error, attempt));
   }
-  write_warning(log, thread,
-                connect_warning(rank.version(), root,
-                                20'000 + static_cast<int>(rank.job.request().seed % 1000), error));
+  write_warning(
+      log, thread,
+      connect_warning(rank.version(), root,
+                      kFirstRootPort + static_cast<int>(rank.job.request().seed % 1000), error));
 }
 
 void write_other_version(const RankView& rank, DebugLog& log) {
@@ -91,7 +109,7 @@ void write_other_version(const RankView& rank, DebugLog& log) {
 
 /// The second process of the affected host uses the GPU of the first.
 void write_duplicate_gpu(const RankView& rank, DebugLog& log) {
-  const int local = rank.job.processes()[static_cast<std::size_t>(rank.process)].local;
+  const int local = process_of(rank).local;
   if (local > 1) return;
   const int first = rank.rank - local;
   const int other = local == 0 ? rank.rank + 1 : first;
@@ -104,10 +122,8 @@ void write_completion(const RankView& rank, DebugLog& log) {
   // The ranks that send to the affected host find that it does not respond.
   const LogRequest& request = rank.job.request();
   const int next = rank.layout().in_ring(0, rank.rank, 1);
-  const int process = rank.communicator->members[static_cast<std::size_t>(next)];
-  const int host = rank.job.processes()[static_cast<std::size_t>(process)].host;
-  const int own = rank.job.processes()[static_cast<std::size_t>(rank.process)].host;
-  if (host != request.incident.host || host == own) return;
+  const int host = process_of(rank, next).host;
+  if (host != request.incident.host || host == process_of(rank).host) return;
   write_warning(log, rank.proxy_thread(),
                 completion_warning(rank.version(), interface_of_rank(rank, next), port_of(rank),
                                    kRetriesExhausted, request.incident.device));
@@ -126,29 +142,25 @@ void write_link_flap(const RankView& rank, DebugLog& log) {
 bool ends_in(const LogJob& job, const LogPhase& phase) {
   const IncidentKind kind = job.request().incident.kind;
   if (kind == IncidentKind::None || kind == IncidentKind::OpenDevice) return false;
-  return phase.kind == strikes_in(kind) && is_of_all(job, phase.generation);
+  return phase.kind == phase_of(kind) && is_of_all(job, phase.generation);
 }
 
 bool breaks_off(const RankView& rank, LogPhase::Kind phase) {
   const IncidentKind kind = rank.job.request().incident.kind;
   return kind != IncidentKind::None && kind != IncidentKind::OpenDevice &&
-         phase == strikes_in(kind) && is_of_all(rank.job, rank.generation);
+         phase == phase_of(kind) && is_of_all(rank.job, rank.generation);
 }
 
 int skipped_rank(const RankView& rank) {
   const Incident& incident = rank.job.request().incident;
   int last = rank.layout().nranks() - 1;
-  while (last > 0) {
-    const int process = rank.communicator->members[static_cast<std::size_t>(last)];
-    if (rank.job.processes()[static_cast<std::size_t>(process)].host == incident.host) break;
-    --last;
-  }
+  while (last > 0 && process_of(rank, last).host != incident.host) --last;
   return last;
 }
 
 void write_incident(const RankView& rank, LogPhase::Kind phase, DebugLog& log) {
   const Incident& incident = rank.job.request().incident;
-  if (incident.kind == IncidentKind::None || phase != strikes_in(incident.kind)) return;
+  if (incident.kind == IncidentKind::None || phase != phase_of(incident.kind)) return;
   if (phase != Kind::Begin && !is_of_all(rank.job, rank.generation)) return;
   const LineThread init = rank.init_thread();
   const NcclVersion version = rank.version();
@@ -160,9 +172,7 @@ void write_incident(const RankView& rank, LogPhase::Kind phase, DebugLog& log) {
       return;
     case IncidentKind::NoRoute:
       // The first host's ranks reach the root, which is one of them, and wait for the others.
-      if (rank.job.processes()[static_cast<std::size_t>(rank.process)].host > 0) {
-        write_no_route(rank, log);
-      }
+      if (process_of(rank).host > 0) write_no_route(rank, log);
       return;
     case IncidentKind::OtherVersion:
       return write_other_version(rank, log);

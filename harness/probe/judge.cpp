@@ -45,6 +45,29 @@ std::string better_interface(const Machine& machine) {
   return "unset NCCL_SOCKET_IFNAME, and bring an interface up: ip link set DEVICE up";
 }
 
+/// 169.254.0.0/16.  source  RFC 3927
+bool is_link_local(const SocketAddress& address) {
+  return address.family == SocketAddress::Family::V4 && address.ip[0] == 169 &&
+         address.ip[1] == 254;
+}
+
+/// Returns why each other interface cannot be used: `eth1 has no carrier`.
+std::vector<std::string> unused_interfaces(const Machine& machine, const std::string& chosen) {
+  std::vector<std::string> others;
+  for (const Nic& nic : machine.nics) {
+    if (nic.name == "lo" || nic.name == chosen) continue;
+    // An interface that the kernel creates by itself was not forgotten by the administrator.
+    if (nic.is_virtual && !nic.is_up && nic.addresses.empty()) continue;
+    const char* state = !nic.is_up           ? "is switched off"
+                        : !nic.has_carrier   ? "has no carrier"
+                        : nic.has_link_local ? "has only a link-local address"
+                                             : "has no address";
+    others.push_back(fmt::format("{} {}", nic.name, state));
+  }
+  return others;
+}
+
+/// Checks whether the interface that ranks would use reaches other hosts.
 void judge_interfaces(const Machine& machine, Verdicts& verdicts) {
   const auto setting = interface_settings_from(environment_of(machine), false);
   if (!setting) {
@@ -61,8 +84,7 @@ void judge_interfaces(const Machine& machine, Verdicts& verdicts) {
     return;
   }
   const bool is_given = !setting->names.empty();
-  if (chosen->address.family == SocketAddress::Family::V4 && chosen->address.ip[0] == 169 &&
-      chosen->address.ip[1] == 254) {
+  if (is_link_local(chosen->address)) {
     verdicts.add(
         "wrong_interface", Severity::Warning,
         fmt::format("{} would be used, and has only a link-local address", chosen->name),
@@ -71,18 +93,7 @@ void judge_interfaces(const Machine& machine, Verdicts& verdicts) {
     return;
   }
   if (!is_inner(*chosen)) return;
-  std::vector<std::string> others;
-  for (const Nic& nic : machine.nics) {
-    if (nic.name == "lo" || nic.name == chosen->name) continue;
-    const char* state = !nic.is_up           ? "is switched off"
-                        : !nic.has_carrier   ? "has no carrier"
-                        : nic.has_link_local ? "has only a link-local address"
-                                             : "has no address";
-    // An interface that the kernel creates by itself was not forgotten by the administrator.
-    if (!nic.is_virtual || nic.is_up || !nic.addresses.empty()) {
-      others.push_back(fmt::format("{} {}", nic.name, state));
-    }
-  }
+  const std::vector<std::string> others = unused_interfaces(machine, chosen->name);
   const bool is_loop = is_loopback(chosen->address);
   verdicts.add(
       "wrong_interface", is_given ? Severity::Error : Severity::Warning,

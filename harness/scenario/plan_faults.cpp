@@ -68,11 +68,7 @@ class RankEditor {
       if (is_link_fault(fault.kind) || fault.rank != rank_) continue;
       const std::int64_t calls = fault.on.empty() ? asked_ : asked_on_[fault.on];
       if (fault.call.value_or(0) < calls) continue;
-      idle_.push_back(fmt::format(
-          "fault {}(rank={}, call={}{}) never fires: rank {} makes only {}, counted from 0",
-          to_string(fault.kind), rank_, fault.call.value_or(0),
-          fault.on.empty() ? "" : ", on=" + fault.on, rank_,
-          plural(static_cast<std::size_t>(calls), "call", "calls")));
+      idle_.push_back(unfired_text(fault, rank_, calls));
     }
   }
 

@@ -40,8 +40,9 @@ class ScenarioReader {
     for (const std::string* const text : {&scenario_.name, &scenario_.about}) {
       const bool is_plain =
           std::ranges::none_of(*text, [](unsigned char c) { return c < ' ' || c == 127; });
-      if (!is_plain)
+      if (!is_plain) {
         return root_.bad(root_.node(), "name or about: what steers a terminal", "leave it out");
+      }
     }
     RINGSIDE_TRY(read_cluster());
     if (root_.has("workload")) {
@@ -151,63 +152,84 @@ class ScenarioReader {
     return static_cast<int>(ranks);
   }
 
-  Status read_workload() {
+  /// A workload as the file gives it.
+  struct GivenWorkload {
+    YAML::Node name;
+    WorkloadKeys keys;
+    std::map<std::string, YAML::Node, std::less<>> places;  ///< of the keys
+
+    /// Returns whether the keys state how fast a GPU computes.
+    [[nodiscard]] bool names_gpu() const {
+      return keys.contains("gpu") || keys.contains("gpu_tflops");
+    }
+  };
+
+  Result<GivenWorkload> read_workload_keys() {
     constexpr const char* kExample =
         "{megatron: {model: llama-70b, tensor: 8, pipeline: 4, data: 32}}";
-    for (const char* const other : {"steps", "groups", "parallel", "ranks"}) {
-      if (!root_.has(other)) continue;
-      RINGSIDE_TRY(const YAML::Node at, root_.find(other, ""));
-      return root_.bad(at, fmt::format("'{}' together with a workload", other),
-                       "a workload makes its own ranks, groups and steps");
-    }
     RINGSIDE_TRY(const YAML::Node node, root_.find("workload", kExample));
     if (!node.IsMap() || node.size() != 1 || !node.begin()->first.IsScalar() ||
         !node.begin()->second.IsMap()) {
       return root_.bad(node, "a workload is one name with its keys", kExample);
     }
-    WorkloadKeys keys;
-    std::map<std::string, YAML::Node, std::less<>> places;
-    const YAML::Node name = node.begin()->first;
+    GivenWorkload given;
+    given.name = node.begin()->first;
     // The iterator's node is destroyed with the iterator.
     const YAML::Node values = node.begin()->second;
     for (const auto& entry : values) {
       if (!entry.first.IsScalar() || !entry.second.IsScalar()) {
         return root_.bad(entry.first, "keys and values of a workload are words", kExample);
       }
-      if (!keys.emplace(entry.first.Scalar(), entry.second.Scalar()).second) {
+      if (!given.keys.emplace(entry.first.Scalar(), entry.second.Scalar()).second) {
         return root_.bad(entry.first, fmt::format("key '{}' appears twice", entry.first.Scalar()),
                          "keep one of them");
       }
-      places[entry.first.Scalar()] = entry.first;
+      given.places[entry.first.Scalar()] = entry.first;
     }
+    return given;
+  }
+
+  /// Adds the keys that the hosts determine: their GPU. The file's own GPU takes precedence, unless other hosts were
+  /// requested than those of the file.
+  Status add_keys_of_hosts(GivenWorkload& given) {
+    const bool has_other_hosts = !reading_.on.empty();
+    if (!reading_.keys_of_hosts || scenario_.on.empty()) return {};
+    if (given.names_gpu() && !has_other_hosts) return {};
+    auto found = reading_.keys_of_hosts(scenario_.on);
+    if (!found) {
+      return Error{found.error().code,
+                   fmt::format("{}: {}", scenario_.cluster_place, found.error().message),
+                   found.error().help};
+    }
+    if (has_other_hosts && !found->empty()) {
+      for (const char* const key : {"gpu", "gpu_tflops", "gpu_memory_gb"}) given.keys.erase(key);
+    }
+    if (given.names_gpu()) return {};
+    if (given.name.Scalar() == "inference") found->erase("gpu_memory_gb");
+    given.keys.merge(*found);
+    return {};
+  }
+
+  Status read_workload() {
+    for (const char* const other : {"steps", "groups", "parallel", "ranks"}) {
+      if (!root_.has(other)) continue;
+      RINGSIDE_TRY(const YAML::Node at, root_.find(other, ""));
+      return root_.bad(at, fmt::format("'{}' together with a workload", other),
+                       "a workload makes its own ranks, groups and steps");
+    }
+    RINGSIDE_TRY(GivenWorkload given, read_workload_keys());
+    RINGSIDE_TRY(add_keys_of_hosts(given));
     const auto bad = [&](std::string_view key, const std::string& what, const std::string& help) {
-      const auto place = places.find(key);
-      return root_.bad(place == places.end() ? name : place->second, what, help);
+      const auto place = given.places.find(key);
+      return root_.bad(place == given.places.end() ? given.name : place->second, what, help);
     };
-    WorkloadKeys of_hosts;
-    const bool names_gpu = keys.contains("gpu") || keys.contains("gpu_tflops");
-    if (reading_.keys_of_hosts && !scenario_.on.empty() && (!names_gpu || !reading_.on.empty())) {
-      auto found = reading_.keys_of_hosts(scenario_.on);
-      if (!found) {
-        return Error{found.error().code,
-                     fmt::format("{}: {}", scenario_.cluster_place, found.error().message),
-                     found.error().help};
-      }
-      of_hosts = *std::move(found);
-    }
-    if (!reading_.on.empty() && !of_hosts.empty()) {
-      for (const char* const key : {"gpu", "gpu_tflops", "gpu_memory_gb"}) keys.erase(key);
-    }
-    if (!keys.contains("gpu") && !keys.contains("gpu_tflops")) {
-      if (name.Scalar() == "inference") of_hosts.erase("gpu_memory_gb");
-      keys.merge(of_hosts);  // keys of the file take precedence
-    }
-    RINGSIDE_TRY(scenario_.outline, make_workload(name.Scalar(), keys, bad));
-    WorkloadKeys checked = keys;
-    if (!reading_.checks_memory && name.Scalar() != "inference") checked["check_memory"] = "no";
-    RINGSIDE_TRY(scenario_.training, training_facts(name.Scalar(), checked, bad));
-    scenario_.workload = name.Scalar();
-    scenario_.workload_keys = std::move(keys);
+    const std::string name = given.name.Scalar();
+    RINGSIDE_TRY(scenario_.outline, make_workload(name, given.keys, bad));
+    WorkloadKeys checked = given.keys;
+    if (!reading_.checks_memory && name != "inference") checked["check_memory"] = "no";
+    RINGSIDE_TRY(scenario_.training, training_facts(name, checked, bad));
+    scenario_.workload = name;
+    scenario_.workload_keys = std::move(given.keys);
     scenario_.outline.name = scenario_.name;
     if (root_.has("iterations")) {
       RINGSIDE_TRY(scenario_.outline.iterations, hangs::read_iterations(root_, 1));
@@ -429,16 +451,17 @@ Result<Scenario> parse_scenario(const std::string& text, const std::string& wher
   try {
     RINGSIDE_TRY(YAML::Node document, load_yaml_document(text, where));
     const YamlMapping root(std::move(document), where);
-    // The older format: a program alone.
-    if (root.node().IsMap() && root.has("ringside") && root.node()["ringside"].IsScalar() &&
-        root.node()["ringside"].Scalar() == "hang-program/1") {
+    const auto is_of_schema = [&root](const char* schema) {
+      return root.node().IsMap() && root.has("ringside") && root.node()["ringside"].IsScalar() &&
+             root.node()["ringside"].Scalar() == schema;
+    };
+    if (is_of_schema("hang-program/1")) {  // the older format: a program alone
       Scenario scenario;
       RINGSIDE_TRY(scenario.outline, hangs::parse_outline(text, where));
       scenario.name = scenario.outline.name;
       return scenario;
     }
-    if (root.node().IsMap() && root.has("ringside") && root.node()["ringside"].IsScalar() &&
-        root.node()["ringside"].Scalar() == "sweep/1") {
+    if (is_of_schema("sweep/1")) {
       return root.bad(root.node(), "this is a sweep, not a scenario",
                       fmt::format("ringside sweep {}", where));
     }

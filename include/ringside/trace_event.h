@@ -37,7 +37,8 @@ struct TraceEvent {
   std::int64_t end_ns = 0;
   std::uint64_t offset = 0;  ///< offset of the chunk in the written buffer, or else in the read one
   std::uint64_t bytes = 0;
-  std::uint32_t sequence = 0;  ///< number of the collective in the communicator: 0, 1, ...
+  std::uint32_t sequence =
+      0;  ///< number of the collective in the communicator: 1, 2, ..., as in dumps
   std::uint32_t communicator = 0;
   std::int32_t rank = 0;
   std::int32_t recv_peer = -1;

@@ -75,10 +75,10 @@ class ChunkSequence {
   }
 
   /// Adds how often the whole sequence repeats.
-  void repeats(std::int64_t loops, int turns) { told_.add(loops).add(turns); }
+  void repeats(std::int64_t loops, int turns) { passed_.add(loops).add(turns); }
 
   [[nodiscard]] Colour colour() const {
-    return Sequence(told_).add(first_).add(stride_).add(repeat_).colour();
+    return Sequence(passed_).add(first_).add(stride_).add(repeat_).colour();
   }
 
  private:
@@ -90,11 +90,11 @@ class ChunkSequence {
     repeat_ += more;
   }
   void end_run() {
-    if (repeat_ > 0) told_.add(first_).add(stride_).add(repeat_);
+    if (repeat_ > 0) passed_.add(first_).add(stride_).add(repeat_);
     repeat_ = 0;
   }
 
-  Sequence told_;
+  Sequence passed_;  ///< the runs that have ended
   std::int32_t first_ = 0, stride_ = 0, last_ = 0,
                repeat_ = 0;  ///< the current run, which may continue
 };

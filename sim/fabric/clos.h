@@ -14,10 +14,9 @@ namespace ringside {
 /// Plane   set of leaves that are joined: all leaves; with rails "only" one plane per rail
 /// Up      the uplinks of a leaf go to the spines of its pod round-robin; each spine has its own
 ///         core switches
-/// Groups  each pair of dragonfly+ groups has equally many cables, spread over the spines source
-///         Shpiner et al., Dragonfly+: Low Cost Topology for Scaling Datacenters, HiPINEB 2017;
-///         minimal routes
+/// Groups  each pair of dragonfly+ groups has equally many cables, spread over the spines; minimal routes
 ///
+/// source  Shpiner et al., Dragonfly+: Low Cost Topology for Scaling Datacenters, HiPINEB 2017
 /// errors  Corrupt: inconsistent counts; too many switches or links
 Result<std::unique_ptr<const Fabric>> make_clos(FabricSettings settings,
                                                 std::vector<FabricHosts> hosts);

@@ -38,7 +38,8 @@ ExchangeSize size_of(const ExchangeExplanation& all, Bytes bytes) {
   return size;
 }
 
-/// In another node the second GPU, if there is one: the path to the first one is the plain one.
+/// Returns the rank to which the path is explained: the second GPU of another node, if there is one. The path to the first
+/// GPU would be the plain one, along one rail.
 Rank far_rank(const std::vector<std::vector<Rank>>& nodes) {
   const std::vector<Rank>& last = nodes.size() > 1 ? nodes[1] : nodes[0];
   return last.size() > 1 ? last[1] : last[0];

@@ -88,7 +88,7 @@ std::string bandwidth_text(const Tuner& tuner, const GraphSummary& graph, const 
   const float whole = static_cast<float>(t.nchannels) * t.channel_gbs;
   if (!is_limit && t.bus_gbs < 0.999F * whole) {
     const std::string why = bound_text(tuner, t.bound);
-    text += fmt::format(", held to {}{}{}", number(t.bus_gbs), why.empty() ? "" : ": ", why);
+    text += fmt::format(", limited to {}{}{}", number(t.bus_gbs), why.empty() ? "" : ": ", why);
   }
   const double correction = prediction.bandwidth_gbs / cost.bandwidth_gbs;
   if (correction < 0.999) {

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "base/wording.h"
+#include "sim/fabric/fabric_word.h"
+
 namespace ringside::study {
 namespace {
 
@@ -59,6 +62,19 @@ std::string fabric_note(const Fabric& fabric, std::span<const int> hosts) {
                     "all {} hosts are below the same leaf switches, so oversubscription has "
                     "no effect",
                     hosts.size());
+}
+
+std::string leaf_note(const Fabric& fabric, std::size_t nics, std::size_t gpus) {
+  const FabricSettings& settings = fabric.settings();
+  const bool has_leaves = settings.kind != FabricKind::Switch && settings.kind != FabricKind::Torus;
+  if (!has_leaves || settings.rails != Rails::None || nics == 0 || nics >= gpus) return {};
+  // Another number is the user's own.
+  const auto hosts = static_cast<std::size_t>(settings.hosts_per_leaf);
+  if (hosts != kLeafPorts / nics) return {};
+  return fmt::format(
+      "{} below a leaf, as its {} ports to hosts hold hosts of {}; --set "
+      "fabric.hosts_per_leaf=N changes that",
+      plural(hosts, "host", "hosts"), kLeafPorts, plural(nics, "NIC", "NICs"));
 }
 
 }  // namespace ringside::study

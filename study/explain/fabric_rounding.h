@@ -26,4 +26,9 @@ std::string rounding_text(const Fabric& fabric);
 /// hosts  numbers of the job's hosts in the fabric
 std::string fabric_note(const Fabric& fabric, std::span<const int> hosts);
 
+/// Returns how many hosts a leaf of a fabric given by a word takes, if hosts with fewer NICs than GPUs let more of them
+/// fit; else an empty text.
+/// nics, gpus  of a host
+std::string leaf_note(const Fabric& fabric, std::size_t nics, std::size_t gpus);
+
 }  // namespace ringside::study

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <thread>
 
@@ -24,7 +25,7 @@ constexpr Seconds kJoinPatience{3};
 
 using End = ScenarioOutcome::End;
 
-/// There may be a trace and logs in addition to dumps.
+/// Returns whether the folder holds more than traces and logs.
 Result<bool> has_dumps(const std::string& folder) {
   RINGSIDE_TRY(const std::vector<std::string> names, names_in(folder));
   return std::ranges::any_of(names, [](const std::string& name) {
@@ -53,14 +54,14 @@ Status await_dumps(const std::string& folder, int ranks) {
   constexpr int kTries = 30;
   for (int i = 0; i < kTries; ++i) {
     RINGSIDE_TRY(const std::vector<std::string> names, names_in(folder));
-    if (std::ssize(names) > ranks) break;  // and the trace
+    if (std::ssize(names) > ranks) break;  // the trace is one more file
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   return {};
 }
 
-/// In simulated time no rank times out without a watchdog: real ranks wait until the planned faults have ended, and 2
-/// s.
+/// Returns the operation timeout. In simulated time no rank times out without a watchdog; real ranks wait until the
+/// planned faults have ended, and 2 s more.
 Seconds patience_of(const ScenarioQuestion& question, const FaultPlan& plan) {
   if (question.timeout) return *question.timeout;
   if (question.scenario.watchdog) return *question.scenario.watchdog;
@@ -81,17 +82,11 @@ bool differ_in_reductions_alone(const FaultPlan& plan) {
          });
 }
 
-}  // namespace
-
-Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
+/// errors  InvalidArgument: real processes cannot run the scenario
+Status check_processes(const ScenarioQuestion& question,
+                       const std::optional<LaunchInfo>& launched) {
   const Scenario& scenario = question.scenario;
-  ScenarioOutcome outcome;
-  outcome.ranks = outcome.kinds = scenario.outline.ranks;
-  RINGSIDE_TRY(const std::optional<LaunchInfo> launched, launch_from_environment());
-  if (launched) {
-    RINGSIDE_TRY(check_launch(*launched, question));
-    outcome.speaks = launched->rank == 0;
-  }
+  if (launched) RINGSIDE_TRY(check_launch(*launched, question));
   if (!launched && scenario.outline.ranks > kMostRealRanks) {
     return Error{ErrorCode::InvalidArgument,
                  fmt::format("{} ranks as processes of this machine", scenario.outline.ranks),
@@ -102,53 +97,85 @@ Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
                  "rank 0 absent, on real ranks: the others connect to it",
                  "another rank, or --on sim"};
   }
-  const hangs::Program program = hangs::make_program(scenario.outline);
-  RINGSIDE_TRY(const FaultPlan drawn,
-               scenario.faults.drawn_for(scenario.outline.ranks, most_calls(program)));
-  {
-    hangs::Program tried = program;
-    if (const auto planned = plan_faults(drawn, tried)) outcome.notes = planned->idle;
-  }
-  RINGSIDE_TRY(const EvidenceFolder folder, EvidenceFolder::make(question.folder));
-  // The other ranks get no further than the first call.
-  if (outcome.speaks) RINGSIDE_TRY(make_empty_folder(folder.path()));
-  ringside::JobOptions job;  // not the one of a question
-  if (!launched) job.local_ranks = scenario.outline.ranks;
-  job.communicator.op_timeout = patience_of(question, drawn);
-  if (differ_in_reductions_alone(drawn)) job.communicator.check_calls = false;
+  return {};
+}
+
+/// Keeps the absent ranks from joining: they wait until the job ends them.
+std::function<void(Rank, JobStage)> hold_absent(const std::vector<int>& absent) {
+  return [&absent](Rank rank, JobStage stage) {
+    if (stage != JobStage::Bootstrap) return;
+    while (std::ranges::find(absent, to_int(rank)) != absent.end()) ::pause();
+  };
+}
+
+/// Returns the options of the job, which refer to the scenario.
+ringside::JobOptions job_of(const ScenarioQuestion& question, const hangs::Program& program,
+                            const FaultPlan& faults, const std::string& folder, bool is_launched) {
+  const Scenario& scenario = question.scenario;
+  ringside::JobOptions job;
+  if (!is_launched) job.local_ranks = scenario.outline.ranks;
+  job.communicator.op_timeout = patience_of(question, faults);
+  if (differ_in_reductions_alone(faults)) job.communicator.check_calls = false;
   if (!scenario.absent.empty()) {
     job.join_timeout = kJoinPatience;
-    job.on_stage = [&](Rank rank, JobStage stage) {
-      if (stage != JobStage::Bootstrap) return;
-      // A rank that is absent is ended with the job.
-      while (std::ranges::find(scenario.absent, to_int(rank)) != scenario.absent.end()) ::pause();
-    };
+    job.on_stage = hold_absent(scenario.absent);
   }
   job.grace = Seconds{1};
   job.memory = program_memory(program, kMostElements);
   job.communicator.family = scenario.outline.families.front().name;
-  job.faults = drawn;
-  job.dumps = folder.path();
+  job.faults = faults;
+  job.dumps = folder;
   if (!question.folder.empty()) {
-    job.trace_path = folder.path() + "/run.rtrace";
-    if (!launched) job.logs = folder.path();
+    job.trace_path = folder + "/run.rtrace";
+    if (!is_launched) job.logs = folder;
   }
-  const auto status = ringside::run_job(
-      job, [&](JobRank& rank) { return run_program(rank, program, kMostElements); });
+  return job;
+}
+
+/// Judges a failed job by what its ranks left in the folder. A job that left no evidence failed without a hang.
+Status judge_failure(const ScenarioQuestion& question, const std::string& folder, bool is_launched,
+                     ScenarioOutcome& outcome) {
+  const Scenario& scenario = question.scenario;
+  if (is_launched) RINGSIDE_TRY(await_dumps(folder, scenario.outline.ranks));
+  RINGSIDE_TRY(const bool are_dumps_there, has_dumps(folder));
+  if (!are_dumps_there) {
+    if (scenario.absent.empty()) return {};
+    // No call was made, so there are no dumps: the job's error message is the only evidence.
+    std::ofstream(folder + "/job.log") << outcome.failure << "\n";
+  }
+  outcome.end = End::Hang;
+  if (!question.folder.empty()) RINGSIDE_TRY(add_dumps_to_trace(folder));
+  RINGSIDE_TRY(outcome.verdict, verdict_of(folder));
+  return {};
+}
+
+}  // namespace
+
+Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
+  const Scenario& scenario = question.scenario;
+  RINGSIDE_TRY(const std::optional<LaunchInfo> launched, launch_from_environment());
+  RINGSIDE_TRY(check_processes(question, launched));
+  ScenarioOutcome outcome;
+  outcome.ranks = outcome.kinds = scenario.outline.ranks;
+  if (launched) outcome.speaks = launched->rank == 0;
+  const hangs::Program program = hangs::make_program(scenario.outline);
+  RINGSIDE_TRY(const FaultPlan drawn,
+               scenario.faults.drawn_for(scenario.outline.ranks, most_calls(program)));
+  // Planning changes a program: a copy is planned for the notes, since real ranks play the faults themselves.
+  hangs::Program copy = program;
+  if (const auto planned = plan_faults(drawn, copy)) outcome.notes = planned->idle;
+  RINGSIDE_TRY(const EvidenceFolder folder, EvidenceFolder::make(question.folder));
+  // The other ranks get no further than the first call.
+  if (outcome.speaks) RINGSIDE_TRY(make_empty_folder(folder.path()));
+  const auto status =
+      ringside::run_job(job_of(question, program, drawn, folder.path(), launched.has_value()),
+                        [&](JobRank& rank) { return run_program(rank, program, kMostElements); });
   if (status) return outcome;
   outcome.failure = status.error().message;
   outcome.end = End::Failed;
-  if (!outcome.speaks) return outcome;
-  if (launched) RINGSIDE_TRY(await_dumps(folder.path(), scenario.outline.ranks));
-  RINGSIDE_TRY(const bool are_dumps_there, has_dumps(folder.path()));
-  if (!are_dumps_there) {
-    if (scenario.absent.empty()) return outcome;
-    // No call was made, so there are no dumps: the job's error message is the only evidence.
-    std::ofstream(folder.path() + "/job.log") << outcome.failure << "\n";
+  if (outcome.speaks) {
+    RINGSIDE_TRY(judge_failure(question, folder.path(), launched.has_value(), outcome));
   }
-  outcome.end = End::Hang;
-  if (!job.trace_path.empty()) RINGSIDE_TRY(add_dumps_to_trace(folder.path()));
-  RINGSIDE_TRY(outcome.verdict, verdict_of(folder.path()));
   return outcome;
 }
 

@@ -25,19 +25,20 @@ using hangs::Step;
 
 using CallSequence = std::vector<RecordedCall>;
 
+// Limits of the search: each suspect has up to 4 trials a place, and each trial is a simulation of all ranks.
 constexpr std::size_t kMostSuspects = 128;
-constexpr std::size_t kMostPlaces = 12;  ///< maximum places of a fault in a rank's calls
-constexpr std::size_t kMostShown = 8;
+constexpr std::size_t kMostPlaces = 12;  ///< of a fault in a rank's calls
+constexpr std::size_t kMostShown = 8;    ///< hypotheses
 
-/// How much likelier an observation is with one fewer call in another state. Not fitted: where dumps are whole, a
-/// call in another state nearly excludes a fault.
+/// A misfit of 1, which is a call in another state, makes a fault exp(kCost) times less likely. Not fitted: where dumps
+/// are whole, a call in another state nearly excludes a fault.
 constexpr double kCost = 2;
-/// For a call that the culprit made beyond the calls that others needed: it is weak evidence.
+/// The misfit of a call that the culprit made beyond the calls that others needed: it is weak evidence.
 constexpr double kExtra = 0.25;
 
 bool is_transfer(const RecordedCall& call) { return call.step.kind == OutlineStep::Kind::Transfer; }
 
-/// Returns whether it is the same call, with any number.
+/// Returns whether the calls are equal apart from their numbers.
 bool looks_like(const RecordedCall& a, const RecordedCall& b) {
   return a.group == b.group && a.step.kind == b.step.kind && a.step.op == b.step.op &&
          a.step.count == b.step.count && a.step.type == b.step.type && a.step.from == b.step.from &&
@@ -123,7 +124,7 @@ class Synthesis {
 
   // ---- what a rank was to call ---------------------------------------------------------------------------------
 
-  /// Calls of the other members of its groups that need the rank: of one number the most frequent one.
+  /// Returns the calls of the other members of its groups that need the rank: of each number the most frequent one.
   [[nodiscard]] CallSequence demanded(int rank) const {
     std::map<std::pair<int, std::int64_t>, std::vector<RecordedCall>> votes;
     CallSequence transfers;
@@ -187,8 +188,8 @@ class Synthesis {
     return all;
   }
 
-  /// Of the ranks in groups of the same kinds, the one that made the most calls.
-  [[nodiscard]] std::optional<int> sister_of(int rank) const {
+  /// Returns the other rank that made the most calls. Its calls are a second model of the order of the rank's calls.
+  [[nodiscard]] std::optional<int> busiest_other(int rank) const {
     std::optional<int> best;
     for (int other = 0; other < world(); ++other) {
       if (other == rank || tails_[at(other)].empty()) continue;
@@ -207,79 +208,87 @@ class Synthesis {
       if (needed.empty() && tails_[at(rank)].empty()) continue;
       ++suspects;
       add_trials(rank, ordered(needed, tails_[at(rank)]), all);
-      if (const auto sister = sister_of(rank)) {
-        const CallSequence other = ordered(needed, tails_[at(*sister)]);
-        add_trials(rank, other, all);
+      if (const auto other = busiest_other(rank)) {
+        add_trials(rank, ordered(needed, tails_[at(*other)]), all);
       }
     }
     add_stalls(all);
     return all;
   }
 
+  /// script  the calls that the rank was to make
   void add_trials(int rank, const CallSequence& script, std::vector<Trial>& all) const {
+    add_halts(rank, script, all);
+    if (!is_silent(rank)) add_changes(rank, script, all);
+  }
+
+  /// Adds the faults in which the rank stops before one of its first calls, or, if it is silent, at the end.
+  void add_halts(int rank, const CallSequence& script, std::vector<Trial>& all) const {
+    for (std::size_t k = 0; k <= std::min(script.size(), kMostPlaces); ++k) {
+      const bool is_end = k == script.size();
+      if (is_end && !is_silent(rank)) break;
+      const std::string what = is_end ? "stops" : "does not reach " + text_of(script[k]);
+      all.push_back(
+          {.kind = is_silent(rank) ? HangClass::DeadRank : HangClass::MissingRank,
+           .culprit = rank,
+           .calls = CallSequence(script.begin(), script.begin() + static_cast<std::ptrdiff_t>(k)),
+           .halts = true,
+           .what = fmt::format("rank {} {}", rank, what)});
+    }
+  }
+
+  /// Adds the faults in which the rank makes other calls than those of the script: one less, one more, two in another
+  /// order, or another call in the place of one.
+  void add_changes(int rank, const CallSequence& script, std::vector<Trial>& all) const {
     const CallSequence& made = tails_[at(rank)];
-    const auto add = [&](HangClass kind, CallSequence calls, bool halts, std::string what) {
-      double extra = 0;
-      if (!halts) {
-        if (made.size() > calls.size()) {
-          extra = kExtra * static_cast<double>(made.size() - calls.size());
-        }
-        calls = as_far_as(std::move(calls), made);
-        // A fault that changes none of the calls that were made would be invisible.
-        const auto due = std::span(script).first(std::min(script.size(), calls.size()));
-        if (std::ranges::equal(calls, due, looks_like)) return;
-      }
+    const auto add = [&](HangClass kind, CallSequence calls, const std::string& what) {
+      const double extra =
+          made.size() > calls.size() ? static_cast<double>(made.size() - calls.size()) : 0;
+      calls = as_far_as(std::move(calls), made);
+      // A fault that changes none of the calls that were made would be invisible.
+      const auto due = std::span(script).first(std::min(script.size(), calls.size()));
+      if (std::ranges::equal(calls, due, looks_like)) return;
       all.push_back({.kind = kind,
                      .culprit = rank,
                      .calls = std::move(calls),
-                     .halts = halts,
-                     .extra = extra,
+                     .extra = kExtra * extra,
                      .what = fmt::format("rank {} {}", rank, what)});
     };
-    const std::size_t places = std::min(script.size(), kMostPlaces);
-    for (std::size_t k = 0; k <= places; ++k) {
-      const bool is_end = k == script.size();
-      if (is_end && !is_silent(rank)) break;
-      add(is_silent(rank) ? HangClass::DeadRank : HangClass::MissingRank,
-          CallSequence(script.begin(), script.begin() + static_cast<std::ptrdiff_t>(k)), true,
-          is_end ? "stops" : "does not reach " + text_of(script[k]));
-    }
-    if (is_silent(rank)) return;
-    for (std::size_t k = 0; k < places; ++k) {
+    for (std::size_t k = 0; k < std::min(script.size(), kMostPlaces); ++k) {
       const auto place = static_cast<std::ptrdiff_t>(k);
-      const bool is_p2p = is_transfer(script[k]);
-      CallSequence left_out = script;
-      left_out.erase(left_out.begin() + place);
-      add(is_p2p ? HangClass::P2pUnmatched : HangClass::DivergedControlFlow, left_out, false,
-          "skips " + text_of(script[k]));
+      const HangClass by_number =
+          is_transfer(script[k]) ? HangClass::P2pUnmatched : HangClass::DivergedControlFlow;
+      CallSequence shorter = script;
+      shorter.erase(shorter.begin() + place);
+      add(by_number, shorter, "skips " + text_of(script[k]));
       CallSequence twice = script;
       twice.insert(twice.begin() + place, script[k]);
-      add(is_p2p ? HangClass::P2pUnmatched : HangClass::DivergedControlFlow, twice, false,
-          "makes one call more: " + text_of(script[k]));
+      add(by_number, twice, "makes one call more: " + text_of(script[k]));
       if (k + 1 < script.size() && !looks_like(script[k], script[k + 1])) {
         CallSequence swapped = script;
         std::swap(swapped[k], swapped[k + 1]);
         const bool is_across = script[k].group != script[k + 1].group;
-        add(is_across ? HangClass::DeadlockCycle : HangClass::OrderMismatch, swapped, false,
+        add(is_across ? HangClass::DeadlockCycle : HangClass::OrderMismatch, swapped,
             fmt::format("makes {} before {}", text_of(script[k + 1]), text_of(script[k])));
       }
       if (k < made.size() && made[k].group == script[k].group && !looks_like(made[k], script[k])) {
         CallSequence changed = script;
         changed[k].step = made[k].step;
-        add(difference(made[k], script[k]), changed, false,
+        add(difference(made[k], script[k]), changed,
             fmt::format("calls {} where {} is due", text_of(made[k]), text_of(script[k])));
       }
     }
   }
 
-  /// The rank's own record shows how far it came; the calls that it made beyond others' needs are known only from it.
+  /// Returns as many calls as the rank made by its own record. Calls beyond those that others needed are known only from
+  /// that record.
   static CallSequence as_far_as(CallSequence calls, const CallSequence& made) {
     if (calls.size() > made.size()) calls.resize(made.size());
     calls.insert(calls.end(), made.begin() + static_cast<std::ptrdiff_t>(calls.size()), made.end());
     return calls;
   }
 
-  /// A fault without a culprit: all ranks are in a call, and it hangs.
+  /// Adds the faults without a culprit: all ranks are in a call, and it hangs.
   void add_stalls(std::vector<Trial>& all) const {
     std::set<std::pair<int, std::int64_t>> tried;
     for (int rank = 0; rank < world(); ++rank) {
@@ -301,15 +310,16 @@ class Synthesis {
   /// network fault.
   [[nodiscard]] bool are_all_in(const RecordedCall& call) const {
     const auto& calls = made_.at({call.group, call.number});
-    const auto speaking = std::ranges::count_if(group(call.group).members,
+    const auto recorded = std::ranges::count_if(group(call.group).members,
                                                 [this](int rank) { return !is_silent(rank); });
-    return std::cmp_greater_equal(calls.size(), speaking) &&
+    return std::cmp_greater_equal(calls.size(), recorded) &&
            std::ranges::all_of(calls,
                                [&](const auto& one) { return looks_like(*one.second, call); });
   }
 
-  [[nodiscard]] std::int64_t first_of(int number) const {
-    const auto found = first_.find(number);
+  /// Returns the number of the group's oldest call in the tails; 0: it has none.
+  [[nodiscard]] std::int64_t first_of(int group) const {
+    const auto found = first_.find(group);
     return found == first_.end() ? 0 : found->second;
   }
 
@@ -383,8 +393,8 @@ class Synthesis {
     return static_cast<double>(differing.size()) + (is_any_silent && !is_explained ? 1 : 0);
   }
 
-  /// Calls whose state would differ from the recorded one, ranks without a reason to stop, and observations that need
-  /// a fault of their own.
+  /// Returns the number of calls whose state would differ from the recorded one, of ranks without a reason to stop, and
+  /// of observations that need a fault of their own.
   [[nodiscard]] double misfit(const Trial& trial) const {
     const hangs::Program program = program_of(trial);
     const hangs::Play play = hangs::play(program, trial.network, 1, {.call = {}, .is_even = true});
@@ -412,6 +422,7 @@ class Synthesis {
     return sum;
   }
 
+  /// Returns the best hypothesis of each kind and culprit with its likelihood, the likeliest first.
   static std::vector<Hypothesis> weighed(std::vector<Hypothesis> all) {
     std::map<std::pair<HangClass, std::vector<int>>, Hypothesis> best;
     for (Hypothesis& one : all) {
@@ -462,7 +473,8 @@ const char* to_string(Support support) {
 }
 
 Support support_of(const hang::Explanation& verdict, const std::vector<Hypothesis>& tried) {
-  constexpr double kAsLikely = 0.5;  // of the likeliest: one call in another state is a seventh
+  // Half as likely as the best is as likely: one call in another state would make it a seventh, exp(-kCost).
+  constexpr double kAsLikely = 0.5;
   if (tried.empty()) return Support::Nothing;
   const Hypothesis& best = tried.front();
   const bool is_undecided = std::ranges::any_of(tried, [&](const Hypothesis& one) {

@@ -35,7 +35,7 @@ struct FigureUnit {
 constexpr std::array<FigureUnit, 3> kWatts{{{"W", 1}, {"kW", 1e3}, {"MW", 1e6}}};
 constexpr std::array<FigureUnit, 1> kPercent{{{"%", 1}}};
 
-/// Whether each workload has what is varied, and each value can be meant.
+/// Checks that each workload has the varied key, and that each value is valid on its own.
 /// errors  InvalidArgument
 Status check_vary(const VaryAxis& axis, const std::vector<SweepWorkload>& workloads) {
   if (is_workload_setting(axis.key)) {
@@ -278,8 +278,8 @@ class SweepReader {
     RINGSIDE_TRY(price.fabric, figure(given, "fabric", "30000", {}));
     RINGSIDE_TRY(price.years, figure(given, "years", "4", {}));
     RINGSIDE_TRY(price.kwh, figure(given, "kwh", "0.15", {}));
-    const int ways = (price.host_hour ? 1 : 0) + (price.gpu_hour ? 1 : 0) + (price.host ? 1 : 0);
-    if (ways != 1) {
+    const int prices = (price.host_hour ? 1 : 0) + (price.gpu_hour ? 1 : 0) + (price.host ? 1 : 0);
+    if (prices != 1) {
       return given.bad(given.node(), "a price is one of host_hour, gpu_hour, host", kExample);
     }
     if (price.host.has_value() != price.years.has_value() || (price.fabric && !price.host)) {
@@ -323,7 +323,7 @@ class SweepReader {
       if (!node.IsMap() || node.size() != 1 || !node.begin()->first.IsScalar()) {
         return root_.bad(node, "a workload is one kind with its keys", kExample);
       }
-      const YAML::Node key = node.begin()->first;  // an iterator's node goes with it
+      const YAML::Node key = node.begin()->first;  // the iterator's node is destroyed with it
       const YAML::Node value = node.begin()->second;
       SweepWorkload workload{.name = name};
       workload.line = node.Mark().line + 1;
@@ -352,8 +352,8 @@ class SweepReader {
   /// each point.
   Status check_keys(const YAML::Node& at, const SweepWorkload& workload, const KeyValues& keys) {
     RINGSIDE_TRY(check_known(at, workload.kind, keys));
+    const auto row = std::ranges::find(workload_kinds(), workload.kind, &WorkloadKind::name);
     for (const SweepCluster& cluster : sweep_.clusters) {
-      const auto row = std::ranges::find(workload_kinds(), workload.kind, &WorkloadKind::name);
       for (const auto& [key, value] : cluster.workload) {
         if (std::ranges::find(row->keys, key) != row->keys.end()) continue;
         return Error{ErrorCode::Corrupt,

@@ -3,176 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <numeric>
 #include <set>
-#include <sstream>
 #include <tuple>
 
 #include "base/assert.h"
-#include "base/fd.h"
 #include "base/suggest.h"
-#include "base/text.h"
-#include "engine/releases/releases.h"
+#include "base/text_parts.h"
 #include "study/simulation.h"
+#include "study/validate/published_question.h"
 
 namespace ringside::study {
 namespace {
-
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
-/// Returns the value of --net for a description; empty: none.
-std::string net_of(std::string_view network) {
-  constexpr std::array<std::pair<std::string_view, const char*>, 7> kWords{
-      {{"EFA", "efa"},
-       {"TCPX", "fastrak"},
-       {"FasTrak", "fastrak"},
-       {"Slingshot", "slingshot"},
-       {"RoCE", "roce"},
-       {"InfiniBand", "ib"},
-       {"TCP", "tcp"}}};
-  for (const auto& [part, word] : kWords) {
-    if (has(network, part)) return word;
-  }
-  return {};
-}
-
-/// Returns the launch style of a tool's command: -g 8 and -t 8 are GPUs of one process.
-std::string launch_of(std::string_view tool) {
-  if (has(tool, "CUDA graph")) return "graph";
-  if (has(tool, "1 process")) return "threads";
-  for (const std::string_view option : {"-g ", "-t "}) {
-    const std::size_t at = tool.find(option);
-    if (at == std::string_view::npos) continue;
-    const std::string_view number = tool.substr(at + option.size());
-    const bool is_one_digit =
-        number.size() == 1 || std::isdigit(static_cast<unsigned char>(number[1])) == 0;
-    if (!number.empty() && is_one_digit && number[0] >= '2' && number[0] <= '8') return "threads";
-  }
-  return "process";
-}
-
-/// `pairs of GPUs, 2 x 4` -> `pairs-of-gpus-2-x-4`
-std::string slug_of(std::string_view note) {
-  std::string slug;
-  for (const char c : note) {
-    const auto lower = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    if (std::isalnum(static_cast<unsigned char>(lower)) != 0) {
-      slug += lower;
-    } else if (!slug.empty() && slug.back() != '-') {
-      slug += '-';
-    }
-  }
-  while (!slug.empty() && slug.back() == '-') slug.pop_back();
-  return slug;
-}
-
-struct Machine {
-  std::string path;
-  int unit = 1;  ///< nodes of the table in one node of the model
-  std::vector<std::string> set = {};
-};
-
-/// Returns the file that describes a row's hosts; empty: there is none.
-std::string path_of_machine(const PublishedRow& row, const std::string& folder) {
-  const std::string per_node = fmt::format("{}@{}", row.system, row.ranks / row.nodes);
-  for (const std::string& name : {per_node + "-" + slug_of(row.note), per_node, row.system}) {
-    const std::string path = fmt::format("{}/{}.yaml", folder, name);
-    std::error_code ignored;
-    if (std::filesystem::exists(path, ignored)) return path;
-  }
-  return {};
-}
-
-/// Reads settings from comments of the file: `#: unit 18`, `#: --set N=V`.
-Machine read_machine(const PublishedRow& row, const std::string& path) {
-  Machine machine{.path = path};
-  const auto text = read_file(path);
-  std::istringstream lines(text ? *text : "");
-  for (std::string line; std::getline(lines, line);) {
-    constexpr std::string_view kUnit = "#: unit ";
-    constexpr std::string_view kSet = "#: --set ";
-    if (line.starts_with(kUnit)) {
-      const auto unit = parse_int(line.substr(kUnit.size()));
-      if (unit && *unit > 0 && *unit <= row.nodes) machine.unit = static_cast<int>(*unit);
-    } else if (line.starts_with(kSet)) {
-      machine.set.push_back(line.substr(kSet.size(), line.find(' ', kSet.size()) - kSet.size()));
-    }
-  }
-  return machine;
-}
-
-/// Reads the number at the start: for "27.7 + tuner" 27; the rest follows it.
-std::optional<int> number_at(std::string_view& text) {
-  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  const Result<std::int64_t> number = parse_int(text.substr(0, digits));
-  text.remove_prefix(digits);
-  if (!number || *number > 1000) return {};
-  return static_cast<int>(*number);
-}
-
-/// Returns the known release nearest to a published version: "2.27.7 + tuner" is 2.27.7; nothing: no version is given.
-std::optional<std::string> release_of(std::string_view version) {
-  const std::size_t at = version.find("2.");
-  if (at == std::string_view::npos) return {};
-  version.remove_prefix(at + 2);
-  const std::optional<int> minor = number_at(version);
-  if (!minor) return {};
-  std::optional<int> patch;
-  if (version.starts_with('.')) {
-    version.remove_prefix(1);
-    patch = number_at(version);
-  }
-  return nearest_release(*minor, patch);
-}
-
-/// SendRecv -> send_recv
-std::string snake_of(std::string_view name) {
-  std::string snake;
-  for (const char c : name) {
-    if (std::isupper(static_cast<unsigned char>(c)) != 0) {
-      if (!snake.empty()) snake += '_';
-      snake += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    } else {
-      snake += c;
-    }
-  }
-  return snake;
-}
-
-SimQuestion question_of(const ValidationQuestion& asked, const PublishedRow& row,
-                        const PublishedSystem& system, const Machine& machine) {
-  SimQuestion question;
-  question.job.on = machine.path;
-  question.job.nodes = row.nodes / machine.unit;
-  question.job.set = machine.set;
-  const auto force = [&](const char* variable, const std::string& value) {
-    if (!value.empty() && value != "auto") {
-      question.job.set.push_back(fmt::format("NCCL_{}={}", variable, value));
-    }
-  };
-  force("ALGO", row.algorithm);
-  force("PROTO", row.protocol);
-  force("MIN_NCHANNELS", row.channels);
-  force("MAX_NCHANNELS", row.channels);
-  question.calls.collective = snake_of(row.collective);
-  question.calls.sizes = fmt::format("{}", row.bytes.value);
-  const bool is_known = row.type == "half" || row.type == "bfloat16" || row.type == "double";
-  question.calls.type = is_known ? row.type : "float";
-  question.nccl =
-      release_of(row.nccl).value_or(release_of(system.nccl).value_or(std::string(kDefaultRelease)));
-  question.net = net_of(system.network);
-  question.launch = launch_of(system.tool);
-  question.fidelity = asked.fidelity;
-  question.model = asked.model;
-  question.is_in_loop = true;
-  return question;
-}
 
 /// Returns the fields that rows of one table have in common.
 auto call_of(const PublishedRow& row) {
@@ -180,12 +24,16 @@ auto call_of(const PublishedRow& row) {
                   row.channels, row.type, row.nccl, row.note);
 }
 
+/// Simulates the sizes of one call. A row that cannot be simulated gets the error.
 void simulate_rows(const ValidationQuestion& asked, const PublishedSystem& system,
-                   const Machine& machine, std::span<ScoredRow*> rows) {
+                   const MeasuredHosts& machine, std::span<ScoredRow*> rows) {
   const auto fail_all = [&](const Error& error) {
     for (ScoredRow* row : rows) row->error = error.message;
   };
-  const auto plan = plan_simulation(question_of(asked, *rows.front()->measured, system, machine));
+  SimQuestion question = question_of(*rows.front()->measured, system, machine);
+  question.fidelity = asked.fidelity;
+  question.model = asked.model;
+  const auto plan = plan_simulation(question);
   if (!plan) return fail_all(plan.error());
   const int nranks = plan->job.shape().nranks;
   if (const int ranks = rows.front()->measured->ranks; nranks != ranks) {
@@ -215,12 +63,14 @@ void simulate_rows(const ValidationQuestion& asked, const PublishedSystem& syste
   }
 }
 
+/// shape  values are not empty
 double median_of(std::vector<double> values) {
   std::ranges::sort(values);
   const std::size_t half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
+/// ratios  predicted / measured
 ErrorSummary summary_of(const std::vector<double>& ratios, int failed) {
   ErrorSummary summary{.rows = static_cast<int>(ratios.size()), .failed = failed};
   if (ratios.empty()) return summary;
@@ -253,6 +103,8 @@ std::array<ErrorSummary, kSizeClasses> summaries_of(const std::vector<const Scor
   return all;
 }
 
+/// Returns the medians over the systems of NCCL.
+/// of  the simulator's errors, or those of NCCL's own model
 std::array<ErrorSummary, kSizeClasses> medians_of(
     const std::vector<SystemScore>& systems,
     std::array<ErrorSummary, kSizeClasses> SystemScore::*of) {
@@ -281,7 +133,7 @@ std::array<ErrorSummary, kSizeClasses> medians_of(
 void choose_rows(const ValidationQuestion& question, Validation& out) {
   std::map<std::string, std::string> skipped;
   for (const PublishedRow& row : out.published.rows) {
-    if (!question.only.empty() && !has(row.system, question.only)) continue;
+    if (!question.only.empty() && !contains(row.system, question.only)) continue;
     const PublishedSystem& system = *out.published.system(row.system);
     if (system.quality == "C") {
       skipped[row.system] = "quality C";
@@ -299,7 +151,7 @@ Status check_only(const ValidationQuestion& question, const Published& published
   if (question.only.empty()) return {};
   std::vector<std::string_view> names;
   for (const PublishedRow& row : published.rows) {
-    if (has(row.system, question.only)) return {};
+    if (contains(row.system, question.only)) return {};
     if (names.empty() || names.back() != row.system) names.emplace_back(row.system);
   }
   return Error{
@@ -308,6 +160,7 @@ Status check_only(const ValidationQuestion& question, const Published& published
       suggestion(question.only, names)};
 }
 
+/// Computes the errors of each system, the share of rows within their error bars, and the medians over systems.
 void score(Validation& out) {
   std::vector<std::pair<std::string, bool>> order;
   std::map<std::pair<std::string, bool>, std::vector<const ScoredRow*>> by_system;
@@ -346,7 +199,7 @@ const char* name_of_size_class(std::size_t size_class) {
 
 bool is_apart(const ScoredRow& row) {
   return std::ranges::any_of(std::array{"RCCL", "libsircl", "MSCCL", "Optcast"},
-                             [&](const char* name) { return has(row.measured->nccl, name); });
+                             [&](const char* name) { return contains(row.measured->nccl, name); });
 }
 
 Result<Validation> validate(const ValidationQuestion& question,

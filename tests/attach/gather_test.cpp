@@ -123,6 +123,19 @@ TEST_F(Gather, DumpsThatChangeAreOfAJobThatMoves) {
   EXPECT_THAT(steps_, HasSubstr("ranks move"));
 }
 
+// The service of ringside's engine has the dumps of all ranks below paths.
+TEST_F(Gather, AControlPlaneBelowAPathIsAskedUntilItIsStill) {
+  int asked = 0;
+  FakeService worker([&](FakeClient& client) {
+    serve_http(client, "/rank/1/handler/fr_trace_json", dump_json(2, true));
+    ++asked;
+  });
+  const auto got = ask({.workers = {Place{worker.host(), "/rank/1"}}});
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(got->state, JobState::Still);
+  EXPECT_GE(asked, 3) << "rounds";
+}
+
 // A job that stops after the second question: what it did before does not count.
 TEST_F(Gather, DumpsAreAskedUntilTheyAreStill) {
   int asked = 0;

@@ -40,6 +40,19 @@ TEST(Movement, CallsFromBeforeARankWentSilentAreNoProgress) {
   EXPECT_EQ(state_after({{4, 4, 4}, {5, 5, -1}, {6, 6, -1}, {7, 7, -1}}), JobState::Moves);
 }
 
+TEST(Pauses, TheSecondLongestIsUsual) {
+  Pauses pauses(6);
+  EXPECT_EQ(pauses.patience(), 6);
+  pauses.add(4);
+  EXPECT_EQ(pauses.patience(), 6) << "one pause shows nothing";
+  pauses.add(2);
+  EXPECT_EQ(pauses.patience(), 3);
+  pauses.add(60);
+  EXPECT_EQ(pauses.patience(), 6) << "a checkpoint, once";
+  pauses.add(40);
+  EXPECT_EQ(pauses.patience(), 60);
+}
+
 TEST(ProgressText, NamesTheCommunicatorTheSpreadAndTheRanks) {
   EXPECT_THAT(progress_text(*report_of({7, 7, 7}).parsed),
               HasSubstr("of 3 ranks: 7 calls launched by each"));

@@ -56,6 +56,21 @@ TEST(AuditCost, IsOfTheReleaseThatWroteTheLog) {
   EXPECT_NE(of_old.expected_gbs, of_new.expected_gbs);
 }
 
+// A left-over NCCL_ALGO changes what a finding costs: a ring sends more bytes through the one NIC than a tree.
+TEST(AuditCost, IsOfTheAlgorithmThatTheJobWasLeftWith) {
+  const auto cost_of = [](const std::string& more) {
+    Audit audit = audit_text(job_over_tcp() + more);
+    EXPECT_TRUE(add_costs(audit, "dgx-h100"));
+    return audit.findings.front().cost.value_or(Cost{});
+  };
+  const Cost plain = cost_of("");
+  const Cost ring = cost_of("n01:4000:4100 [0] NCCL INFO NCCL_ALGO set by environment to Ring\n");
+  EXPECT_NE(ring.text.find("NCCL_ALGO=Ring"), std::string::npos) << ring.text;
+  EXPECT_EQ(ring.expected_gbs, plain.expected_gbs)
+      << "the job as it should be has no such variable";
+  EXPECT_NE(ring.actual_gbs, plain.actual_gbs);
+}
+
 TEST(AuditCost, UnknownHostsAreAnError) {
   Audit audit = audit_text(job_over_tcp());
   EXPECT_FALSE(add_costs(audit, "no-such-preset"));

@@ -90,6 +90,21 @@ TEST_F(AttachVerb, AWatchPrintsEachChangeOnceAndWritesMetrics) {
   EXPECT_THAT(*read_file(metrics), HasSubstr("ringside_hang_culprit{rank=\"1\"} 1\n"));
 }
 
+// Each count stays for four reports, as steps of 4 s do at one report a second; then nothing moves any more.
+TEST_F(AttachVerb, AWatchTakesUsualPausesForNoHang) {
+  ras_.json.clear();
+  for (int step = 1; step <= 8; ++step) {
+    for (int i = 0; i < 4; ++i) ras_.json.push_back(attach::ras_json({step, step, step, step}));
+  }
+  ras_.json.push_back(attach::ras_json({9, 8, 9, 9}));
+  const Outcome moving = attach({"--watch", "--watch-for", "2.5"});
+  EXPECT_EQ(moving.status, 0) << moving.out;
+  EXPECT_EQ(moving.out.find("no progress"), std::string::npos) << moving.out;
+  const Outcome hung = attach({"--watch", "--watch-for", "6"});
+  EXPECT_EQ(hung.status, 1) << hung.out;
+  EXPECT_THAT(hung.out, HasSubstr("no progress since"));
+}
+
 TEST_F(AttachVerb, AWatchSaysHowFarApartTheRanksAreAndSinceWhen) {
   const Outcome run = attach({"--watch", "--watch-for", "1"});
   EXPECT_EQ(run.status, 1) << run.err;

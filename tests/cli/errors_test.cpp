@@ -279,5 +279,25 @@ TEST(Errors, NoMemoryIsAnErrorLikeOthers) {
   }
 }
 
+// The reader of a pipe has gone: the program ends by SIGPIPE, as other programs do, and without a word.
+TEST(Errors, AReaderThatHasGoneEndsItQuietly) {
+  const Outcome outcome = run_program(
+      {"-c",
+       "for i in 1 2 3 4; do \"$0\" topo --presets; done | head -c 1; echo ${PIPESTATUS[0]} >&2",
+       RINGSIDE_PROGRAM},
+      {}, "/bin/bash");
+  EXPECT_EQ(outcome.out.size(), 1U);
+  EXPECT_EQ(outcome.err, "141\n");
+}
+
+TEST(Errors, AMissingWindowSaysHowToGetIt) {
+  const Outcome outcome = run_program({"gui", "--lesson", "ring"}, {"RINGSIDE_GUI=/is/not/there"});
+  EXPECT_EQ(outcome.status, 2) << outcome.err;
+  EXPECT_NE(outcome.err.find("ringside-gui, the window, is not installed"), std::string::npos)
+      << outcome.err;
+  EXPECT_NE(outcome.err.find("./run gui"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("ringside-gui_"), std::string::npos) << outcome.err;
+}
+
 }  // namespace
 }  // namespace ringside

@@ -35,6 +35,14 @@ TEST(FaultOptions, APlantedStallIsFoundInTheDumpsThatItLeaves) {
   fs::remove_all(folder);
 }
 
+TEST(FaultOptions, AFaultThatNeverFiresIsNamed) {
+  const Outcome run = bench({"--fault", "skip:rank=2,call=9999"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.err.find("note: fault skip(rank=2, call=9999) never fires: rank 2 makes only "),
+            std::string::npos)
+      << run.err;
+}
+
 TEST(FaultOptions, APlanIsReadFromAFileAndOneThatIsOnlyLateEndsWell) {
   const std::string plan = temporary_path("plan.yaml");
   std::ofstream(plan) << "ringside: faults/1\nfaults:\n- late: {rank: 1, call: 3, by: 5ms}\n";

@@ -134,6 +134,13 @@ TEST_F(Outputs, TheDemoChecksItsOutputsBeforeItsFirstStep) {
   EXPECT_EQ(*read_file("demo-sim.json"), "notes\n");
 }
 
+TEST_F(Outputs, TheDemoNamesAFolderThatCannotBeMade) {
+  const Outcome refused = run_program({"demo", "--dir", "/dev/null/new"});
+  EXPECT_EQ(refused.status, 2) << refused.err;
+  EXPECT_THAT(refused.err, HasSubstr("--dir /dev/null/new: cannot be made"));
+  EXPECT_EQ(refused.out, "");
+}
+
 // The order of the two files is easily mistaken.
 TEST_F(Outputs, RefusesToReplaceATraceByAPage) {
   make_trace();

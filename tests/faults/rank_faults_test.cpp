@@ -23,6 +23,19 @@ TEST(RankFaults, AFaultAppliesToItsRankAndCallOnly) {
   EXPECT_TRUE(other.effects_on_next_call("0").is_plain());
 }
 
+TEST(RankFaults, AFaultThatHasNotFiredIsNamed) {
+  RankFaults mine = faults_of(3, {"skip:rank=3,call=1", "skip:rank=3,call=9999",
+                                  "kill:rank=3,call=0,on=1", "skip:rank=2,call=9999"});
+  for (int call = 0; call < 2; ++call) static_cast<void>(mine.effects_on_next_call("0"));
+  const std::vector<std::string> unfired = mine.unfired();
+  ASSERT_EQ(unfired.size(), 2U);
+  EXPECT_EQ(unfired[0],
+            "fault skip(rank=3, call=9999) never fires: rank 3 makes only 2 calls, counted from 0");
+  EXPECT_EQ(
+      unfired[1],
+      "fault kill(rank=3, call=0, on=1) never fires: rank 3 makes only 0 calls, counted from 0");
+}
+
 TEST(RankFaults, CallsCountOverAllCommunicatorsUnlessOneIsNamed) {
   RankFaults all = faults_of(0, {"skip:rank=0,call=2"});
   EXPECT_TRUE(all.effects_on_next_call("a").is_plain());

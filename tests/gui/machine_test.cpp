@@ -102,5 +102,24 @@ TEST(Machine, ItsPlacesAreDrawnWithinTheCanvas) {
   }
 }
 
+TEST(Machine, PartsOfPcieAreNamedAsSuch) {
+  const auto document = ring_on("dgx-h100", 2);
+  ASSERT_NE(document, nullptr);
+  Session session;
+  session.open(document);
+  session.state().now_ns = moment_of_still(*document);
+  const Panel& panel = session.prepare(View::Topology, {.width = 1300, .height = 750});
+  const auto has = [&](std::string_view text) {
+    return std::ranges::any_of(panel.picture.words,
+                               [&](const Words& words) { return words.text == text; });
+  };
+  EXPECT_TRUE(has("PCI 0"));
+  EXPECT_TRUE(has("mlx5_0"));
+  const bool has_links = std::ranges::any_of(panel.tips, [](const std::string& tip) {
+    return tip.find(" -> ") != std::string::npos && tip.find(" % of ") != std::string::npos;
+  });
+  EXPECT_TRUE(has_links);
+}
+
 }  // namespace
 }  // namespace ringside::gui

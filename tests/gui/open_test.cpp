@@ -116,6 +116,12 @@ TEST(Open, ACallThatNeverEndsWaitsToTheEdge) {
   EXPECT_EQ(stuck, 8) << "rank 2 waits for the others in another call";
   ASSERT_EQ(document.waits.size(), 8U);
   EXPECT_EQ(document.waits[0].for_whom, std::vector<int>{2});
+  ASSERT_FALSE(document.call_tables.empty());
+  const Table& calls = document.call_tables.front();
+  ASSERT_EQ(calls.rows.size(), 2U) << "rank 2, and all others";
+  EXPECT_EQ(calls.rows.back().cells.front().text, "2");
+  EXPECT_TRUE(calls.rows.front().cells.back().text.starts_with("waits") ||
+              calls.rows.back().cells.back().text == "never");
 }
 
 // The first 24 MB of 60 MB are shown while the others are read.
@@ -183,7 +189,10 @@ TEST(Open, ATraceOfASimulationHasItsMachine) {
   EXPECT_EQ(surround.ways->places().size(), (*simulated)->surround.ways->places().size());
   EXPECT_EQ(surround.ways->hops(), (*simulated)->surround.ways->hops());
   ASSERT_FALSE(surround.tables.empty());
-  EXPECT_GT(surround.tables.front().rows.size(), 3U) << "what the tuner estimated, not forced";
+  const auto& estimates = surround.tables.front().rows;
+  ASSERT_GT(estimates.size(), 3U) << "what the tuner estimated, not forced";
+  EXPECT_EQ(estimates.back().cells.back().bar, 1) << "the longest time has the longest bar";
+  EXPECT_LT(estimates.front().cells.back().bar, 1);
 }
 
 TEST(Open, RefusesFilesThatAreNeitherDumpsNorLogs) {

@@ -70,3 +70,9 @@ status=0
 "$ringside" gui "$folder/run.rtrace" 2>"$folder/err" || status=$?
 [[ $status != 0 ]] || die "a window without a display"
 grep -q -- "--screenshot" "$folder/err" || die "it does not say what else there is"
+mkdir "$folder/broken"
+: >"$folder/broken/libGL.so.1"
+status=0
+LD_LIBRARY_PATH=$folder/broken "$ringside" gui "$folder/run.rtrace" --screenshot "$folder/none.png" 2>"$folder/err" || status=$?
+[[ $status == 3 ]] || die "without libGL: status $status"
+grep -q "^error: .*libGL.so.1" "$folder/err" || die "without libGL: $(<"$folder/err")"

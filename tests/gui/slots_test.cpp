@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "gui/model/connection.h"
+#include "gui/model/session/session.h"
 #include "tests/gui/documents.h"
 
 namespace ringside::gui {
@@ -61,6 +62,27 @@ TEST(Slots, AReceiverWaitsForAMessageThatWasNotPosted) {
   slots.prepare(document, state, {.width = 1000, .height = 600}, panel);
   EXPECT_THAT(panel.lines,
               Contains(HasSubstr("rank 0 waits: no slot is filled until rank 1 posts one")));
+}
+
+// Eight ranks in a ring on two channels: 16 connections, each with its eight slots, and a click shows one in large.
+TEST(Slots, OtherConnectionsAreShownInSmall) {
+  const auto document = document_of(regular_events(8, 2, 20));
+  Session session;
+  session.open(document);
+  session.state().view = View::Slots;
+  session.state().now_ns = 5'500;
+  const Panel& panel = session.prepare({.width = 1200, .height = 900});
+  std::vector<Spot> small;
+  for (const Spot& spot : panel.picture.spots) {
+    if (spot.target.kind == Target::Kind::Connection) small.push_back(spot);
+  }
+  ASSERT_EQ(small.size(), 16U);
+  const Target target = small[5].target;
+  EXPECT_THAT(session.tip(target).front(), HasSubstr("click to see its slots"));
+  session.click(target, 0);
+  ASSERT_TRUE(session.state().connection);
+  EXPECT_THAT(session.prepare({.width = 1200, .height = 900}).lines.front(),
+              HasSubstr("rank 2 to rank 3, channel 1"));
 }
 
 TEST(Slots, TheBusiestConnectionIsShownUnlessOneIsChosen) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "gui/model/views/legend.h"
 #include "tests/gui/documents.h"
 
 namespace ringside::gui {
@@ -108,6 +109,65 @@ TEST(Timeline, TheChosenEventHasArrowsToItsPartners) {
     return stroke.has_head && stroke.ink == Ink::Chosen;
   });
   EXPECT_EQ(arrows, 2);  // from rank 1's send, to rank 1's receive
+}
+
+// Two ranks with a channel each are four rows: they fill the height, and many rows keep the least height.
+TEST(Timeline, FewRowsGrow) {
+  Timeline timeline;
+  Panel panel;
+  const auto few = document_of(regular_events(2, 1, 3));
+  timeline.prepare(*few, first_state(*few), kCanvas, panel);
+  EXPECT_NEAR(timeline.row_height(), 6 * kCanvas.line, 0.1);
+  const auto some = document_of(regular_events(20, 1, 3));
+  timeline.prepare(*some, first_state(*some), kCanvas, panel);
+  EXPECT_NEAR(timeline.top() + 20 * timeline.row_height(), kCanvas.height, 0.1);
+  EXPECT_EQ(timeline.most_scroll(), 0);
+  const auto many = document_of(regular_events(200, 1, 3));
+  timeline.prepare(*many, first_state(*many), kCanvas, panel);
+  EXPECT_NEAR(timeline.row_height(), 1.45 * kCanvas.line, 0.1);
+}
+
+// Each rank receives from the one before it on both channels: one arrow from row to row.
+TEST(Timeline, FoldedRanksHaveAnArrowForWhatIsInFlight) {
+  const auto document = document_of(regular_events(40, 2, 3));
+  State state = first_state(*document);
+  state.now_ns = 1'100;
+  Timeline timeline;
+  Panel panel;
+  timeline.prepare(*document, state, {.width = 1200, .height = 2000}, panel);
+  EXPECT_EQ(timeline.rows().rows().size(), 40U);
+  const auto flows = std::ranges::count_if(panel.picture.strokes, [](const Stroke& stroke) {
+    return stroke.has_head && stroke.ink == Ink::Now;
+  });
+  EXPECT_EQ(flows, 40);
+}
+
+TEST(Timeline, GroupsOfRanksAndOtherKernelsHaveColoursOfTheirOwn) {
+  std::vector<TraceEvent> events;
+  for (std::uint32_t group = 0; group < 3; ++group) {
+    TraceEvent call;
+    call.kind = EventKind::Collective;
+    call.communicator = group;
+    call.begin_ns = 1000 * group;
+    call.end_ns = call.begin_ns + 900;
+    events.push_back(call);
+  }
+  TraceEvent compute;
+  compute.kind = EventKind::Compute;
+  compute.channel = kComputeChannel;
+  compute.end_ns = 3000;
+  events.push_back(compute);
+  const auto document = document_of(events);
+  Timeline timeline;
+  Panel panel;
+  timeline.prepare(*document, first_state(*document), kCanvas, panel);
+  for (const Ink ink : {Ink::Call, Ink::Group1, Ink::Group2, Ink::Compute})
+    EXPECT_EQ(boxes_of(panel, ink).size(), 1U) << static_cast<int>(ink);
+  const auto legend = legend_of(*document, View::Timeline);
+  for (const Ink ink : {Ink::Call, Ink::Group1, Ink::Group2, Ink::Compute}) {
+    EXPECT_TRUE(std::ranges::any_of(legend, [&](const LegendEntry& one) { return one.ink == ink; }))
+        << static_cast<int>(ink);
+  }
 }
 
 TEST(TimeAxis, TicksAreAtRoundTimesWithDistinctLabels) {

@@ -23,17 +23,38 @@ rm -f /etc/dpkg/dpkg.cfg.d/docker /etc/dpkg/dpkg.cfg.d/01_nodoc
 apt-get -q update >apt.log
 apt-get -qy --no-install-recommends install man-db bash-completion >>apt.log 2>&1
 
-# The archive first: nothing that it needs is installed yet.
-mkdir archive
-tar -xzf ringside-*-linux-*.tar.gz -C archive --strip-components=1
-expect 0 'ringside 0.' bash -c 'archive/bin/ringside --version | sed "s/^/ringside /"'
-expect 0 'algbw' archive/bin/ringside sim all_reduce --bytes 64M --on dgx-h100 --nodes 2 --fidelity chunk
-if ldd archive/bin/ringside archive/libexec/ringside/ringside-simgrid | grep 'not found'; then fail 'archive: libraries'; fi
+# man and completion in bash, wherever ringside is.
+expect_pages() {
+  expect 0 'ringside hang' man ringside-hang
+  local typed
+  typed=$(printf '. /usr/share/bash-completion/bash_completion\nringside aud\t --col\tnev\t /none\nexit\n' |
+    script -qec 'bash -i' /dev/null 2>/dev/null || true)
+  grep -qE 'ringside audit +--color +never +/none' <<<"$typed" || fail "completion: $typed"
+  echo 'fine: completion in bash -i'
+}
+
+# The archive first, as docs/install.md has it: nothing that it needs is installed yet.
+(
+  mkdir -p ~/.local
+  tar -xzf ringside-*-linux-*.tar.gz -C ~/.local --strip-components=1
+  export PATH="$HOME/.local/bin:$PATH"
+  work=$(mktemp -d)
+  cd "$work"
+  expect 0 '0.' ringside --version
+  expect 0 'algbw' ringside sim all_reduce --bytes 64M --on dgx-h100 --nodes 2 --fidelity chunk
+  expect 0 'dumps' ringside run scenarios/hangs/skipped-collective.yaml -o dumps
+  expect 1 'diverged_control_flow: rank 3' ringside hang dumps
+  expect_pages
+  if ldd ~/.local/bin/ringside ~/.local/libexec/ringside/ringside-simgrid | grep 'not found'; then fail 'archive: libraries'; fi
+  rm -rf ~/.local
+)
 
 list_files >before
 apt-get -qy --no-install-recommends install ./ringside_*.deb ./ringside-gui_*.deb ./libringside-dev_*.deb >>apt.log 2>&1 ||
   { tail -n 20 apt.log >&2 && fail 'apt install'; }
 echo "installed: $(dpkg-query -Wf '${Package} ${Installed-Size} KiB; ' ringside ringside-gui libringside-dev)"
+
+[[ $(dpkg-query -Wf '${binary:Synopsis}\n' ringside ringside-gui libringside-dev | sort -u | wc -l) == 3 ]] || fail 'summaries are alike'
 
 # The tutorial of a hang, from a folder with nothing in it.
 work=$(mktemp -d)
@@ -51,11 +72,8 @@ expect 1 'missing_rank: rank 3' ringside hang bench-dumps
 expect 0 'A job hangs' ringside help docs/tutorials/hang.md
 
 # Manual, completion, window, library.
-expect 0 'ringside hang' man ringside-hang
-grep -q . <(man -w ringside ringside-gui ringside-trace)
-complete=$(printf '. /usr/share/bash-completion/bash_completion\nringside aud\t --col\tnev\t /none\nexit\n' | script -qec 'bash -i' /dev/null 2>/dev/null || true)
-grep -q 'ringside audit --color never' <<<"$complete" || fail "completion: $complete"
-echo 'fine: completion in bash -i'
+expect_pages
+man -w ringside ringside-gui ringside-trace >/dev/null || fail 'pages of the manual'
 expect 0 '' ringside gui --lesson ring --screenshot ring.png
 [[ $(stat -c %s ring.png) -gt 10000 ]] || fail 'the picture is empty'
 [[ -e /usr/lib/$(dpkg --print-architecture | sed s/amd64/x86_64/)-linux-gnu/libringside.so ]]

@@ -225,7 +225,7 @@ def all_of(case, rank, mine):
 
 def reduced(case, rank, mine):
     """A reduction by gloo where it knows type and operation, else of what it gathers."""
-    if case.type in (torch.bfloat16, torch.bool) or case.op == "AVG" or mine.numel() == 0:
+    if case.type in (torch.bfloat16, torch.float16, torch.bool) or case.op == "AVG" or mine.numel() == 0:
         wide = torch.stack([one.to(torch.float64) for one in all_of(case, rank, mine)])
         value = {
             "SUM": lambda: wide.sum(0), "AVG": lambda: wide.sum(0) / case.world, "PRODUCT": lambda: wide.prod(0),

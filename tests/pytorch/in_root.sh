@@ -3,8 +3,7 @@
 #
 #   in_root.sh ROOT BUILD_FOLDER [TEST [ARGUMENTS]]      default: all tests of run.sh
 #
-# Make the root once: debootstrap --variant=minbase trixie ROOT, then in it apt-get install --no-install-recommends
-# python3-torch libtorch-dev python3-dev python3-setuptools python3-numpy pybind11-dev g++ pkg-config.
+# How to make a root: docs/contributing/testing.md.
 # The backend is compiled there, against that PyTorch; libringside.so and the program are those of BUILD_FOLDER, with the
 # libraries that they were linked with: a newer C library runs them.
 set -euo pipefail
@@ -15,10 +14,24 @@ tree=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 [[ -x $root/usr/bin/python3 ]] || { echo "in_root.sh: $root has no /usr/bin/python3" >&2; exit 77; }
 
 place=$root/tmp/ringside-pytorch
-# The compiled backend stays: setup.py compiles again what is older than its sources and headers.
-if [[ -d $place ]]; then find "$place" -mindepth 1 -maxdepth 1 ! -name python-build -exec rm -rf {} +; fi
+# The compiled backend and its sources stay. What differs gets a new time, so that it is compiled again: another tree's files
+# may be older.
+if [[ -d $place ]]; then
+  find "$place" -mindepth 1 -maxdepth 1 ! -name python-build ! -name python ! -name include -exec rm -rf {} +
+fi
+update() {
+  local file
+  mkdir -p "$place/$1"
+  (cd "$place" && find "$1" -type f) | while read -r file; do
+    [[ -e $tree/$file ]] || rm "$place/$file"
+  done
+  (cd "$tree" && find "$1" -type f) | while read -r file; do
+    cmp -s "$tree/$file" "$place/$file" || install -D -m 644 "$tree/$file" "$place/$file"
+  done
+}
 mkdir -p "$place/api" "$place/libraries" "$place/cli"
-cp -a "$tree/include" "$tree/python" "$place/"
+update include
+update python
 mkdir "$place/tests" "$place/examples"
 cp -a "$tree/tests/pytorch" "$place/tests/"
 cp -a "$tree/examples/pytorch" "$place/examples/"

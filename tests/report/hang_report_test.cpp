@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "diag/hangdetect/verdict/decide.h"
+#include "diag/report/call_table.h"
 #include "diag/report/sentences/hang_sentences.h"
 #include "tests/hangdetect/small_job.h"
 
@@ -42,6 +43,35 @@ TEST(HangReport, TheVerdictIsTheFirstLineAndTheSameInAll) {
   const std::string page = report_html(all);
   EXPECT_THAT(page, HasSubstr("<h1>Rank 2 hung the job at "));
   EXPECT_THAT(page, HasSubstr("<p>" + kind + ": "));
+}
+
+TEST(HangReport, ATableShowsWhoNeverEnteredWhichCall) {
+  const Examination all = rank_2_is_missing();
+  const std::vector<CallTable> tables = call_tables(all, 2);
+  ASSERT_EQ(tables.size(), 1U);
+  const CallTable& table = tables.front();
+  ASSERT_EQ(table.numbers.size(), 2U);
+  EXPECT_EQ(table.numbers[1], table.numbers[0] + 1);
+  EXPECT_THAT(table.operations, ElementsAre("all_reduce", "all_reduce"));
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_THAT(table.rows[0].ranks, ElementsAre(0, 1, 3));
+  EXPECT_THAT(table.rows[0].cells, ElementsAre("done", "waits"));
+  EXPECT_THAT(table.rows[1].ranks, ElementsAre(2));
+  EXPECT_THAT(table.rows[1].cells, ElementsAre("done", "never"));
+  EXPECT_THAT(call_tables_text(all), HasSubstr("0-1,3"));
+  EXPECT_EQ(call_tables_json(all)[0]["rows"][1]["cells"].back(), "never");
+}
+
+// A call that differs is named in its cell, without control characters of the file.
+TEST(HangReport, ATableNamesCallsThatDiffer) {
+  SmallJob job(3);
+  const int world = job.add_group("default_pg", {0, 1, 2});
+  for (const int rank : {0, 1}) job.call(rank, world, "nccl:all_reduce", 64);
+  job.call(2, world, "nccl:broad\x1b[31mcast", 32);
+  const Examination all = std::move(job).examination();
+  const std::string text = call_tables_text(all);
+  EXPECT_THAT(text, HasSubstr("waits: "));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
 
 /// A stack of a training script, whose forward() is at `line`, in a call of PyTorch.

@@ -75,6 +75,22 @@ TEST(StatusReport, TheJsonIsRassWithCompletionsAndTheTextNamesRanksThatDiffer) {
   EXPECT_NE(text.find("8 launched: rank 1"), std::string::npos) << text;
 }
 
+// The user chooses the names of communicators: two groups of four ranks may have one.
+TEST(StatusReport, TwoGroupsOfOneNameStayApart) {
+  std::vector<RankStatus> ranks(4, rank_status(9, 9));
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    ranks[i].groups[0].name = "tp";
+    ranks[i].groups[0].ranks = i < 2 ? std::vector<int>{0, 1} : std::vector<int>{2, 3};
+  }
+  ranks[2].groups[0].launched[static_cast<std::size_t>(Collective::AllReduce)] = 5;
+  ranks[3].groups[0].launched[static_cast<std::size_t>(Collective::AllReduce)] = 5;
+  const json report = json::parse(status_json(ranks, Seconds{0.5}));
+  ASSERT_EQ(report["communicators_count"], 2);
+  EXPECT_NE(report["communicators"][0]["hash"], report["communicators"][1]["hash"]);
+  for (const json& one : report["communicators"]) EXPECT_EQ(one["ranks_count"], 2);
+  EXPECT_EQ(status_text(ranks, Seconds{0.5}, false).find("launched: rank"), std::string::npos);
+}
+
 TEST(StatusPort, NcclsVariablesNameIt) {
   EXPECT_EQ(*status_port(environment_of({})), std::nullopt);
   EXPECT_EQ(*status_port(environment_of({{"NCCL_RAS_ADDR", "localhost:4000"}})), 4000);

@@ -31,6 +31,51 @@ TEST(CallStatistics, BandwidthIsOfTheTimeWithAllRanks) {
   EXPECT_EQ(sizes[0].last_rank_count, 1U);
 }
 
+// Rank 1 recorded primitives of the next call, and no end; rank 0 went no further than the call before.
+TEST(CallStatistics, ACallWithoutAnEndNeverEnded) {
+  std::vector<TraceEvent> events = late_all_reduce();
+  TraceEvent step;
+  step.rank = 1;
+  step.sequence = events.front().sequence + 1;
+  step.begin_ns = 1'000'000;
+  step.end_ns = 1'000'010;
+  events.push_back(step);
+  const FileBytes bytes = file_of(events);
+  const auto file = TraceFile::parse(bytes, "small");
+  ASSERT_TRUE(file);
+  const std::vector<CallSummary> calls = calls_of(*file);
+  ASSERT_EQ(calls.size(), 2U);
+  EXPECT_FALSE(calls[0].is_endless);
+  EXPECT_TRUE(calls[1].is_endless);
+  EXPECT_EQ(calls[1].sequence, step.sequence);
+  EXPECT_EQ(calls[1].recorded, 1);
+  EXPECT_EQ(calls[1].nranks, 2);
+  EXPECT_FALSE(calls[1].algbw());
+}
+
+// Rank 0 gave the second call up after one of its three primitives; rank 1 is whole.
+TEST(CallStatistics, ACallThatWasGivenUpNeverEnded) {
+  for (const bool is_given_up : {true, false}) {
+    std::vector<TraceEvent> events = late_all_reduce();
+    for (TraceEvent event : late_all_reduce()) {
+      const bool is_lost =
+          is_given_up && event.rank == 0 && event.kind == EventKind::Primitive && event.step > 0;
+      event.sequence += 1;
+      event.begin_ns += 1'000'000;
+      event.end_ns += 1'000'000;
+      if (!is_lost) events.push_back(event);
+    }
+    const FileBytes bytes = file_of(events);
+    const auto file = TraceFile::parse(bytes, "small");
+    ASSERT_TRUE(file);
+    const std::vector<CallSummary> calls = calls_of(*file);
+    ASSERT_EQ(calls.size(), 2U);
+    EXPECT_FALSE(calls[0].is_endless);
+    EXPECT_EQ(calls[1].is_endless, is_given_up);
+    EXPECT_EQ(calls[1].recorded, 2);
+  }
+}
+
 TEST(CallStatistics, OneRankHasNoSkew) {
   std::vector<TraceEvent> events = late_all_reduce();
   std::erase_if(events, [](const TraceEvent& event) {

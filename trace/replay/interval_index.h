@@ -67,7 +67,7 @@ class IntervalIndex {
     std::uint32_t count;
     std::size_t first_node;  ///< index into nodes_; the lowest level first
   };
-  /// 32 bytes; there is one node per three events.
+  /// 32 bytes; there is one node per six events.
   struct Node {
     TimeRange time;
     EventId longest;

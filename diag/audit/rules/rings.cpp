@@ -15,8 +15,8 @@ using namespace logs;  // most names below are its record types
 
 namespace {
 
-constexpr int kFew = 2;        ///< too few channels for any NVLink machine
-constexpr int kManyRanks = 4;  ///< ranks of one host
+constexpr int kTooFewChannels = 2;  ///< too few channels for any NVLink machine
+constexpr int kManyRanks = 4;       ///< ranks of one host
 
 int ranks_a_host(const CommFacts& comm) {
   const bool are_all_seen = static_cast<std::int32_t>(comm.members.size()) == comm.nranks;
@@ -45,13 +45,14 @@ void look_for_few_channels(const JobFacts& facts, Findings& findings) {
   if (is_without_gpus(facts)) return;
   int fewest = 0;
   std::vector<std::uint32_t> who;
-  const Setting* limit = channel_limit(facts, kFew);
+  const Setting* limit = channel_limit(facts, kTooFewChannels);
   for (const CommFacts& comm : facts.comms) {
     // Ranks that share a GPU are not so many GPUs.
     if (comm.is_rccl || ranks_a_host(comm) < kManyRanks || do_ranks_share_a_gpu(comm)) continue;
     const bool is_hidden = limit != nullptr && hides_bounds(facts, comm);
     for (const Member& member : comm.members) {
-      if (member.coll_channels < 1 || (member.coll_channels > kFew && !is_hidden)) continue;
+      if (member.coll_channels < 1 || (member.coll_channels > kTooFewChannels && !is_hidden))
+        continue;
       fewest = is_hidden ? std::max(1, std::atoi(limit->value.c_str())) : member.coll_channels;
       who.push_back(member.process);
     }
@@ -69,7 +70,7 @@ void look_for_few_channels(const JobFacts& facts, Findings& findings) {
                                plural(static_cast<std::size_t>(fewest), "channel", "channels"),
                                ranks_of_a_host(facts)));
   for (const auto& [channels, said] : facts.channel_counts) {
-    if (channels <= kFew) finding.evidence.mix(said.evidence);
+    if (channels <= kTooFewChannels) finding.evidence.mix(said.evidence);
   }
   findings.say_who(finding, who);
   if (limit != nullptr) {

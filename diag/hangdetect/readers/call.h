@@ -35,6 +35,9 @@ const char* to_string(Op op);
 /// source  NCCL's and Gloo's algorithms: the root of a broadcast and the leaves of a reduce may complete earlier
 bool needs_everybody(Op op);
 
+/// Returns whether one rank of the call is its root, which gives or takes the data of all.
+bool has_root(Op op);
+
 /// The arguments of a call: operation, sizes and types. Equal calls of all ranks share one Signature (Names).
 struct Signature {
   Op op = Op::Other;

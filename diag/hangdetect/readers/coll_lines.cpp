@@ -13,10 +13,6 @@
 namespace ringside::hang {
 namespace {
 
-bool has_root(Op op) {
-  return op == Op::Broadcast || op == Op::Reduce || op == Op::Gather || op == Op::Scatter;
-}
-
 /// Returns the element type in the recorder's spelling, so that calls of dumps and of lines compare as equal.
 /// type  ncclDataType_t, whose values are those of DataType
 std::string type_name(int type) {

@@ -128,6 +128,10 @@ bool is_like_nccl(std::string_view backend) {
   return std::find(kAlike.begin(), kAlike.end(), backend) != kAlike.end();
 }
 
+bool has_root(Op op) {
+  return op == Op::Broadcast || op == Op::Reduce || op == Op::Gather || op == Op::Scatter;
+}
+
 bool needs_everybody(Op op) {
   return op == Op::AllReduce || op == Op::AllGather || op == Op::ReduceScatter ||
          op == Op::AllToAll || op == Op::Barrier;

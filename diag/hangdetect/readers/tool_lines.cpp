@@ -140,8 +140,7 @@ ClockRow ClockTable::take(std::string_view line) {
   if (cells.size() < kFewestCells) return {};
   if (cells.front().empty() || !logs::is_digit(cells.front().front())) {
     if (take_header(cells)) has_commas_ = has_commas;
-    const bool is_row = !has_commas && logs::trimmed_left(line).starts_with("GPU ");
-    if (!is_row) return {};
+    return {};
   }
   std::vector<Column> columns = columns_;
   if (columns.empty() || cells.size() != columns.size() || has_commas != has_commas_) {

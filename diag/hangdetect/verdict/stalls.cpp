@@ -12,10 +12,6 @@
 namespace ringside::hang {
 namespace {
 
-bool has_root(Op op) {
-  return op == Op::Broadcast || op == Op::Reduce || op == Op::Gather || op == Op::Scatter;
-}
-
 /// A front that no absent rank explains, and the members that left it.
 struct Stall {
   const Scene& scene;

@@ -51,8 +51,8 @@ class Connections::Impl {
   Status open(const Transport* requested, Deadline deadline) {
     std::vector<const Transport*> wanted;
     for (const Transport& transport : transports()) {
-      const bool is_asked_for = requested == nullptr || requested == &transport;
-      if (transport.is_inner() || (is_asked_for && bootstrap_.nranks() > 1)) {
+      const bool is_requested = requested == nullptr || requested == &transport;
+      if (transport.is_inner() || (is_requested && bootstrap_.nranks() > 1)) {
         wanted.push_back(&transport);
       }
     }
@@ -71,9 +71,9 @@ class Connections::Impl {
     const std::lock_guard lock(making_);
     const Patience patience(deadline, off_);
     RINGSIDE_TRY(dial_all(wanted, patience));
-    RINGSIDE_TRY(answer(patience));
+    RINGSIDE_TRY(accept_expected(patience));
     for (Dialled& one : dialled_) {
-      RINGSIDE_TRY(finish(one.id, std::move(one.sockets), patience));
+      RINGSIDE_TRY(make_dialled(one.id, std::move(one.sockets), patience));
     }
     dialled_.clear();
     return {};
@@ -82,7 +82,7 @@ class Connections::Impl {
   Status begin(std::span<const ConnectionId> wanted, Deadline deadline) {
     const std::lock_guard lock(making_);
     until_ = deadline;
-    return dial_all(with_ways_back(wanted), Patience(deadline, off_));
+    return dial_all(with_reverse_directions(wanted), Patience(deadline, off_));
   }
 
   Status advance() {
@@ -96,7 +96,7 @@ class Connections::Impl {
       }
       Dialled one = std::move(dialled_[i]);
       dialled_.erase(dialled_.begin() + static_cast<std::ptrdiff_t>(i));
-      RINGSIDE_TRY(finish(one.id, std::move(one.sockets), patience));
+      RINGSIDE_TRY(make_dialled(one.id, std::move(one.sockets), patience));
     }
     return {};
   }
@@ -168,7 +168,7 @@ class Connections::Impl {
     RINGSIDE_TRY(share_sockets(wanted));
     for (const ConnectionId& id : wanted) {
       const bool is_there = id.from == me_ ? sends_.contains(id) : recvs_.contains(id);
-      if (is_there || rides_along(id)) continue;
+      if (is_there || uses_reverse_socket(id)) continue;
       RINGSIDE_TRY(const Transport* const transport, peers_.between(id.from, id.to));
       if (transport->is_inner()) {
         RINGSIDE_TRY(make_recv(id, {}, patience));
@@ -192,7 +192,7 @@ class Connections::Impl {
 
   /// Adds the opposite directions that share sockets. One rank may list one direction now and the other later, while
   /// its peer lists both at once; both ranks must use the same sockets.
-  [[nodiscard]] std::vector<ConnectionId> with_ways_back(
+  [[nodiscard]] std::vector<ConnectionId> with_reverse_directions(
       std::span<const ConnectionId> wanted) const {
     std::set<ConnectionId> all(wanted.begin(), wanted.end());
     for (const ConnectionId& id : wanted) {
@@ -216,7 +216,8 @@ class Connections::Impl {
     }
     return {};
   }
-  [[nodiscard]] bool rides_along(const ConnectionId& id) const {
+  /// Returns whether the connection needs no sockets, because those of the opposite direction carry it.
+  [[nodiscard]] bool uses_reverse_socket(const ConnectionId& id) const {
     return shared_.contains(reverse_of(id));
   }
 
@@ -247,13 +248,15 @@ class Connections::Impl {
   }
 
   /// Returns whether all sockets of the connection have arrived.
-  [[nodiscard]] bool has_come(const ConnectionId& id) const {
+  [[nodiscard]] bool has_arrived(const ConnectionId& id) const {
     const auto found = early_.find(id);
     return found != early_.end() && found->second.size() == sockets_of(id) &&
            std::ranges::all_of(found->second, [](const UniqueFd& one) { return bool(one); });
   }
 
-  Status keep(const ConnectionId& id, std::uint32_t socket, UniqueFd fd) {
+  /// Stores an accepted socket among those of its connection.
+  /// errors  Corrupt: not a socket of a connection to this rank
+  Status store_socket(const ConnectionId& id, std::uint32_t socket, UniqueFd fd) {
     if (id.from >= static_cast<std::uint32_t>(bootstrap_.nranks())) {
       return Error{ErrorCode::Corrupt,
                    fmt::format("an unexpected peer claims to be rank {}", id.from)};
@@ -276,43 +279,45 @@ class Connections::Impl {
   }
 
   /// Accepts the expected connections, in any order. Connections that arrive too early wait in early_.
-  Status answer(const Patience& patience) {
+  Status accept_expected(const Patience& patience) {
     for (;;) {
-      RINGSIDE_TRY(take_in_present_peers(patience));
+      RINGSIDE_TRY(make_arrived_ends(patience));
       if (awaited_.empty()) return {};
-      RINGSIDE_TRY(const ConnectionHello hello, let_in(awaited_.front(), patience));
+      RINGSIDE_TRY(const ConnectionHello hello, accept_next(awaited_.front(), patience));
       RINGSIDE_TRY(check_expected(id_in(hello), awaited_));
     }
   }
 
-  /// Does the same without waiting. A peer may connect for a connection that this rank needs only in a later call.
+  /// Accepts the expected connections without waiting. A peer may connect for a connection that this rank needs only in a
+  /// later call.
   Status accept_present_peers(const Patience& patience) {
     for (;;) {
-      RINGSIDE_TRY(take_in_present_peers(patience));
-      const auto at_the_door = std::ranges::find_if(
+      RINGSIDE_TRY(make_arrived_ends(patience));
+      const auto calling = std::ranges::find_if(
           awaited_, [&](const ConnectionId& id) { return open_->has_visitor(transport_of(id)); });
-      if (at_the_door == awaited_.end()) return {};
-      RINGSIDE_TRY(let_in(*at_the_door, patience));
+      if (calling == awaited_.end()) return {};
+      RINGSIDE_TRY(accept_next(*calling, patience));
     }
   }
 
-  Status take_in_present_peers(const Patience& patience) {
+  /// Makes the ends of the expected connections that have arrived.
+  Status make_arrived_ends(const Patience& patience) {
     for (;;) {
       const auto found =
-          std::ranges::find_if(awaited_, [&](const ConnectionId& id) { return has_come(id); });
+          std::ranges::find_if(awaited_, [&](const ConnectionId& id) { return has_arrived(id); });
       if (found == awaited_.end()) return {};
       const ConnectionId id = *found;
       awaited_.erase(found);
-      RINGSIDE_TRY(take_in(id, std::move(early_.extract(id).mapped()), patience));
+      RINGSIDE_TRY(make_expected(id, std::move(early_.extract(id).mapped()), patience));
     }
   }
 
-  /// Accepts the next peer at the door of the connection that is waited for.
-  Result<ConnectionHello> let_in(const ConnectionId& waited_for, const Patience& patience) {
-    auto accepted = open_->accept(transport_of(waited_for), patience);
-    if (!accepted) return about(accepted.error(), waited_for);
+  /// Accepts the next peer on the transport of an expected connection. The peer may connect for another connection.
+  Result<ConnectionHello> accept_next(const ConnectionId& expected, const Patience& patience) {
+    auto accepted = open_->accept(transport_of(expected), patience);
+    if (!accepted) return about(accepted.error(), expected);
     RINGSIDE_TRY(const ConnectionHello hello, parse_connection_hello(accepted->hello));
-    RINGSIDE_TRY(keep(id_in(hello), hello.socket, std::move(accepted->fd)));
+    RINGSIDE_TRY(store_socket(id_in(hello), hello.socket, std::move(accepted->fd)));
     return hello;
   }
 
@@ -335,7 +340,7 @@ class Connections::Impl {
   }
 
   /// Makes the end of an expected connection, and of the opposite direction if its socket carries both.
-  Status take_in(const ConnectionId& id, Sockets sockets, const Patience& patience) {
+  Status make_expected(const ConnectionId& id, Sockets sockets, const Patience& patience) {
     if (shared_.contains(id)) {
       RINGSIDE_TRY(Sockets other, share(sockets, id));
       RINGSIDE_TRY(make_send(reverse_of(id), std::move(other), patience));
@@ -343,8 +348,8 @@ class Connections::Impl {
     return make_recv(id, std::move(sockets), patience);
   }
 
-  /// Does the same for a dialled connection.
-  Status finish(const ConnectionId& id, Sockets sockets, const Patience& patience) {
+  /// Makes the end of a dialled connection, and of the opposite direction if its socket carries both.
+  Status make_dialled(const ConnectionId& id, Sockets sockets, const Patience& patience) {
     if (shared_.contains(id)) {
       RINGSIDE_TRY(Sockets other, share(sockets, id));
       RINGSIDE_TRY(make_recv(reverse_of(id), std::move(other), patience));

@@ -51,6 +51,9 @@ class CallFaults {
   /// Drops the postponed calls of a communicator. Call it before the communicator is destroyed.
   void forget(const void* who);
 
+  /// Returns a line for each fault of the rank's calls that has not fired.
+  [[nodiscard]] std::vector<std::string> unfired() { return faults_.unfired(); }
+
   [[nodiscard]] const FaultPlan& plan() const { return faults_.plan(); }
 
  private:

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -26,6 +28,12 @@ constexpr std::array kStates{"INIT", "RUNNING", "FINALIZE", "ABORT", "NOCOMM"};
 constexpr std::array kCounted{Collective::Broadcast, Collective::Reduce, Collective::AllGather,
                               Collective::ReduceScatter, Collective::AllReduce};
 
+/// Numbers of ncclResult_t in RAS's JSON.  source  NCCL nccl.h
+constexpr int kNcclSuccess = 0;
+constexpr int kNcclRemoteError = 6;
+constexpr int kNcclInProgress = 7;
+constexpr int kNoDevice = -1;  ///< ranks have no GPU
+
 const char* to_text(State state) { return kStates[static_cast<std::size_t>(state)]; }
 
 std::int64_t total(const FlightRecorder::Counts& counts) {
@@ -48,11 +56,14 @@ struct Whole {
   std::map<int, const GroupView*> views;  ///< by rank of the job
 };
 
-std::map<std::string, Whole> communicators_of(std::span<const RankStatus> ranks) {
-  std::map<std::string, Whole> all;
+/// By name and ranks: the user chooses names, and two groups may have one.
+using CommunicatorKey = std::pair<std::string, std::vector<int>>;
+
+std::map<CommunicatorKey, Whole> communicators_of(std::span<const RankStatus> ranks) {
+  std::map<CommunicatorKey, Whole> all;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     for (const GroupView& view : ranks[rank].groups) {
-      Whole& whole = all[view.name];
+      Whole& whole = all[{view.name, view.ranks}];
       whole.ranks = view.ranks;
       whole.views[static_cast<int>(rank)] = &view;
     }
@@ -60,16 +71,17 @@ std::map<std::string, Whole> communicators_of(std::span<const RankStatus> ranks)
   return all;
 }
 
+/// place  rank in the communicator
 Json member_json(int place, const RankStatus& rank, const GroupView& view) {
   return Json{
       {"rank", place},
       {"host", rank.host},
       {"pid", rank.pid},
-      {"cuda_dev", -1},
-      {"nvml_dev", -1},
+      {"cuda_dev", kNoDevice},
+      {"nvml_dev", kNoDevice},
       {"status",
-       {{"init_state", view.state == State::Init ? 7 : 0},
-        {"async_error", view.has_failed ? 6 : 0},
+       {{"init_state", view.state == State::Init ? kNcclInProgress : kNcclSuccess},
+        {"async_error", view.has_failed ? kNcclRemoteError : kNcclSuccess},
         {"finalize_called", view.state == State::Finalize},
         {"destroy_flag", false},
         {"abort_flag", view.state == State::Abort}}},
@@ -79,10 +91,12 @@ Json member_json(int place, const RankStatus& rank, const GroupView& view) {
 }
 
 Json missing_json(int place, const RankStatus& rank) {
-  return {
-      {"rank", place},   {"host", rank.host.empty() ? "unknown" : rank.host},
-      {"pid", rank.pid}, {"cuda_dev", -1},
-      {"nvml_dev", -1},  {"status", {{"unresponsive", true}, {"considered_dead", rank.is_dead}}}};
+  return {{"rank", place},
+          {"host", rank.host.empty() ? "unknown" : rank.host},
+          {"pid", rank.pid},
+          {"cuda_dev", kNoDevice},
+          {"nvml_dev", kNoDevice},
+          {"status", {{"unresponsive", true}, {"considered_dead", rank.is_dead}}}};
 }
 
 Json communicator_json(const std::string& name, const Whole& whole,
@@ -102,7 +116,8 @@ Json communicator_json(const std::string& name, const Whole& whole,
       missing.push_back(missing_json(static_cast<int>(place), status));
     }
   }
-  const std::string hash = fmt::format("{:#x}", fnv_of(name));
+  const std::string hash =
+      fmt::format("{:#x}", fnv_of(fmt::format("{} {}", name, fmt::join(whole.ranks, ","))));
   return {{"hash", hash},
           {"secondary_hash", hash + ":0x0"},
           {"name", name},
@@ -123,6 +138,78 @@ std::vector<std::pair<Key, std::vector<int>>> by_size(const std::map<Key, std::v
   std::vector<std::pair<Key, std::vector<int>>> sorted(sets.begin(), sets.end());
   std::ranges::stable_sort(sorted, {}, [](const auto& one) { return one.second.size(); });
   return sorted;
+}
+
+/// The parts of status_text() that follow from the communicators.
+struct Findings {
+  std::string errors, warnings;
+};
+
+/// What the ranks of one communicator report, with the ranks of the job that report it.
+struct Summary {
+  std::map<std::int64_t, std::vector<int>> by_launched;  ///< by number of calls
+  std::map<State, std::vector<int>> by_state;
+  std::vector<int> failed;
+  std::int64_t completed = 0;  ///< by the slowest rank
+};
+
+Summary summary_of(const Whole& whole) {
+  Summary summary;
+  summary.completed = std::numeric_limits<std::int64_t>::max();
+  for (const auto& [rank, view] : whole.views) {
+    summary.by_launched[total(view->launched)].push_back(rank);
+    summary.by_state[view->state].push_back(rank);
+    if (view->has_failed) summary.failed.push_back(rank);
+    summary.completed = std::min(summary.completed, total(view->completed));
+  }
+  return summary;
+}
+
+/// Appends the communicator's line of the table.
+void add_row(const std::string& name, const Whole& whole, const Summary& summary,
+             std::string& text) {
+  const std::int64_t least = summary.by_launched.begin()->first;
+  const std::int64_t most = summary.by_launched.rbegin()->first;
+  append(text, "{:<24} {:>6} {:>8} {:<10} {:>12} {:>12}\n", name, whole.ranks.size(),
+         whole.views.size(), to_text(summary.by_state.rbegin()->first),
+         least == most ? fmt::format("{}", least) : fmt::format("{}-{}", least, most),
+         summary.completed);
+}
+
+/// Adds the ranks that failed, and the groups of ranks that differ.
+void add_findings(const std::string& name, const Summary& summary, bool is_verbose,
+                  Findings& findings) {
+  std::string& warnings = findings.warnings;
+  if (!summary.failed.empty()) {
+    append(findings.errors, "{} ERROR: {}\n", name, ranks_text(summary.failed));
+  }
+  if (summary.by_state.size() > 1) {
+    append(warnings, "{} MISMATCH: communicator ranks have different status\n", name);
+    for (const auto& [state, some] : by_size(summary.by_state)) {
+      append(warnings, "  {}: {}\n", to_text(state), ranks_text(some));
+    }
+  }
+  if (summary.by_launched.size() > 1) {
+    append(warnings, "{} MISMATCH: communicator ranks have different operation counts\n", name);
+  }
+  if (summary.by_launched.size() < 2 && !is_verbose) return;
+  for (const auto& [count, some] : by_size(summary.by_launched)) {
+    append(warnings, "  {} launched: {}\n", count, ranks_text(some));
+  }
+}
+
+/// Adds the ranks that do not answer.
+void add_silent_ranks(std::span<const RankStatus> ranks, Findings& findings) {
+  std::vector<int> silent;
+  std::vector<int> dead;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    if (ranks[rank].is_answering) continue;
+    (ranks[rank].is_dead ? dead : silent).push_back(static_cast<int>(rank));
+  }
+  if (!dead.empty()) {
+    append(findings.errors, "DEAD: no process listens for {}\n", ranks_text(dead));
+  }
+  if (!silent.empty()) append(findings.errors, "INCOMPLETE: no answer of {}\n", ranks_text(silent));
 }
 
 }  // namespace
@@ -171,8 +258,8 @@ Result<RankStatus> parse_rank_status(std::string_view text) {
 
 std::string status_json(std::span<const RankStatus> ranks, Seconds took, const std::string& base) {
   Json list = Json::array();
-  for (const auto& [name, whole] : communicators_of(ranks)) {
-    list.push_back(communicator_json(name, whole, ranks, base));
+  for (const auto& [key, whole] : communicators_of(ranks)) {
+    list.push_back(communicator_json(key.first, whole, ranks, base));
   }
   const auto silent = std::ranges::count(ranks, false, &RankStatus::is_answering);
   return to_text(
@@ -192,52 +279,15 @@ std::string status_text(std::span<const RankStatus> ranks, Seconds took, bool is
   text += "Communicators\n=============\n\n";
   text += fmt::format("{:<24} {:>6} {:>8} {:<10} {:>12} {:>12}\n", "name", "ranks", "answer",
                       "status", "launched", "completed");
-  std::string errors;
-  std::string warnings;
-  std::vector<int> silent;
-  std::vector<int> dead;
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    if (ranks[rank].is_answering) continue;
-    (ranks[rank].is_dead ? dead : silent).push_back(static_cast<int>(rank));
+  Findings findings;
+  add_silent_ranks(ranks, findings);
+  for (const auto& [key, whole] : communicators_of(ranks)) {
+    const Summary summary = summary_of(whole);
+    add_row(key.first, whole, summary, text);
+    add_findings(key.first, summary, is_verbose, findings);
   }
-  if (!dead.empty()) append(errors, "DEAD: no process listens for {}\n", ranks_text(dead));
-  if (!silent.empty()) append(errors, "INCOMPLETE: no answer of {}\n", ranks_text(silent));
-  for (const auto& [name, whole] : communicators_of(ranks)) {
-    std::map<std::int64_t, std::vector<int>> by_launched;
-    std::map<State, std::vector<int>> by_state;
-    std::vector<int> failed;
-    std::int64_t completed = -1;
-    for (const auto& [rank, view] : whole.views) {
-      by_launched[total(view->launched)].push_back(rank);
-      by_state[view->state].push_back(rank);
-      if (view->has_failed) failed.push_back(rank);
-      const std::int64_t done = total(view->completed);
-      completed = completed < 0 ? done : std::min(completed, done);
-    }
-    append(text, "{:<24} {:>6} {:>8} {:<10} {:>12} {:>12}\n", name, whole.ranks.size(),
-           whole.views.size(), to_text(by_state.rbegin()->first),
-           by_launched.size() == 1
-               ? fmt::format("{}", by_launched.begin()->first)
-               : fmt::format("{}-{}", by_launched.begin()->first, by_launched.rbegin()->first),
-           completed);
-    if (!failed.empty()) append(errors, "{} ERROR: {}\n", name, ranks_text(failed));
-    if (by_state.size() > 1) {
-      append(warnings, "{} MISMATCH: communicator ranks have different status\n", name);
-      for (const auto& [state, some] : by_size(by_state)) {
-        append(warnings, "  {}: {}\n", to_text(state), ranks_text(some));
-      }
-    }
-    if (by_launched.size() > 1 || is_verbose) {
-      if (by_launched.size() > 1) {
-        append(warnings, "{} MISMATCH: communicator ranks have different operation counts\n", name);
-      }
-      for (const auto& [count, some] : by_size(by_launched)) {
-        append(warnings, "  {} launched: {}\n", count, ranks_text(some));
-      }
-    }
-  }
-  if (!errors.empty()) text += "\nErrors\n======\n\n" + errors;
-  if (!warnings.empty()) text += "\nWarnings\n========\n\n" + warnings;
+  if (!findings.errors.empty()) text += "\nErrors\n======\n\n" + findings.errors;
+  if (!findings.warnings.empty()) text += "\nWarnings\n========\n\n" + findings.warnings;
   return text;
 }
 

@@ -42,8 +42,9 @@ std::tuple<int, int> precedence(const WatchMessage& news) {
   }
 }
 
-/// The text is the same on every rank that notices the death, because all ranks must report the same error.
-/// dead  ascending
+/// Returns the error of dead ranks. The text is the same on every rank that notices the death, because all ranks must
+/// report the same error.
+/// dead  ascending, not empty
 Error death_of(const std::vector<int>& dead) {
   std::string text =
       fmt::format("rank {} is gone: its process or host ended without a goodbye", dead.front());
@@ -54,6 +55,9 @@ Error death_of(const std::vector<int>& dead) {
   return {ErrorCode::PeerGone, std::move(text),
           "look at that rank's own messages and exit status; the others stopped because of it"};
 }
+
+Error death_of(Rank dead) { return death_of(std::vector{to_int(dead)}); }
+
 /// Returns the error of two ranks that lost contact with each other, in the words of a failed data connection.
 Error lost_contact(Rank me, Rank peer, const Error& why) {
   return {ErrorCode::Unreachable,
@@ -61,8 +65,6 @@ Error lost_contact(Rank me, Rank peer, const Error& why) {
                       to_int(peer), why.message),
           why.help};
 }
-
-Error death_of(Rank dead) { return death_of(std::vector{to_int(dead)}); }
 
 /// Returns the error of ranks that did not report that they are alive.
 /// unknown  the ranks behind them, whose messages cannot arrive

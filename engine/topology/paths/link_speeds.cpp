@@ -23,6 +23,13 @@ int amd_generation(int family) {
 
 constexpr int kYongfeng = 1;  ///< CpuInfo::model of this Zhaoxin generation
 
+/// Rates between two CPUs of a host, GB/s, that are the same in all releases.
+/// source  NCCL 2.30.7 graph/topo.h
+constexpr float kPower9SocketGbs = 32;
+constexpr float kArmSocketGbs = 6;
+constexpr float kZhaoxinSocketGbs = 6;
+constexpr float kYongfengSocketGbs = 9;
+
 /// Returns the speed of generation `model`; the list begins with generation 1.
 float of_generation(const std::vector<float>& speeds, int model) {
   const int known = static_cast<int>(speeds.size());
@@ -34,12 +41,14 @@ float of_generation(const std::vector<float>& speeds, int model) {
 float socket_bandwidth(const CpuInfo& cpu, const TopologyRules& rules) {
   switch (cpu.arch) {
     case CpuArch::Power:
-      return 32;
+      return kPower9SocketGbs;
     case CpuArch::Arm:
-      return 6;
+      return kArmSocketGbs;
     case CpuArch::X86:
       if (cpu.vendor == CpuVendor::Amd) return of_generation(rules.amd_socket_gbs, cpu.model);
-      if (cpu.vendor == CpuVendor::Zhaoxin) return cpu.model == kYongfeng ? 9 : 6;
+      if (cpu.vendor == CpuVendor::Zhaoxin) {
+        return cpu.model == kYongfeng ? kYongfengSocketGbs : kZhaoxinSocketGbs;
+      }
       if (cpu.vendor == CpuVendor::Intel) return of_generation(rules.intel_socket_gbs, cpu.model);
       return kLocalBandwidth;
     default:
@@ -79,6 +88,7 @@ CpuInfo cpu_info(const HostCpu& cpu, const TopologyRules& rules) {
   return info;
 }
 
+// source  NCCL 2.30.7 graph/topo.cc: kvDictPciGen
 float pci_bandwidth(const HostPci& function) {
   struct Generation {
     std::string_view speed;

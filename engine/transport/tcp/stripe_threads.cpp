@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "engine/transport/socket/socket_wait.h"
+
 namespace ringside {
 
 StripeThreads::~StripeThreads() {
@@ -61,7 +63,11 @@ void StripeThreads::serve(const std::stop_token& stop, std::size_t thread) {
       if (events && *events != 0) polled.push_back({sockets_[lane], *events, 0});
       return !events;
     });
-    if (::poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR) return;
+    if (::poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR) {
+      const int error_number = errno;
+      for (const std::size_t lane : lanes) end_lane(stream_error(sockets_[lane], error_number));
+      return;
+    }
     wakeups_[thread].clear();
   }
 }

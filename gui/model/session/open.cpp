@@ -13,6 +13,7 @@
 #include "diag/audit/audit.h"
 #include "diag/hangdetect/examine.h"
 #include "diag/hangdetect/verdict/call_names.h"
+#include "diag/report/call_table.h"
 #include "diag/report/sentences/hang_sentences.h"
 #include "gui/model/call_trace.h"
 #include "gui/model/views/surround.h"
@@ -56,12 +57,23 @@ Result<TraceFile> open_file(const std::string& path, const std::string& title,
   return first.whole();
 }
 
+void add_verdict(Document& document, const hang::Examination& all);
+
+/// The verdict on a trace that states that calls never ended.
+void judge_hang(Document& document, const std::string& path) {
+  if (!document.never_ended_ns) return;
+  const auto all = hang::examine({path});
+  if (all && all->job != nullptr && all->verdict.best.kind != hang::Kind::NotAHang)
+    add_verdict(document, *all);
+}
+
 Opened open_trace(const std::string& path, const OnProgress& on_progress, const OnPart& on_part) {
   const std::string title = fs::path(path).filename().string();
   RINGSIDE_TRY(TraceFile file, open_file(path, title, on_part));
   RINGSIDE_TRY(Replay replay, Replay::make(std::move(file), on_progress));
   Document document = make_document(title, std::move(replay));
   if (auto known = surround_of(document)) document.surround = *std::move(known);
+  judge_hang(document, path);
   return std::make_shared<const Document>(std::move(document));
 }
 
@@ -120,6 +132,36 @@ std::vector<WaitingRank> waits_of(const hang::Examination& all) {
   return ranks;
 }
 
+/// The latest calls of each rank, by group.
+std::vector<Table> tables_of(const hang::Examination& all) {
+  constexpr std::size_t kMostTables = 8;
+  constexpr std::size_t kMostRows = 64;
+  std::vector<Table> tables;
+  for (const hang::CallTable& calls : hang::call_tables(all)) {
+    if (tables.size() == kMostTables) break;
+    Table table{.title = "Latest collectives of " + calls.group, .head = {"ranks"}, .rows = {}};
+    for (std::size_t i = 0; i < calls.numbers.size(); ++i)
+      table.head.push_back(fmt::format("{} {}", calls.operations[i], calls.numbers[i]));
+    for (const hang::CallTable::Row& row : calls.rows) {
+      if (table.rows.size() == kMostRows) {
+        table.note = fmt::format("{} more rows", calls.rows.size() - kMostRows);
+        break;
+      }
+      Table::Row line{{{format_ranks(row.ranks)}},
+                      {Target::Kind::Rank, static_cast<std::uint32_t>(row.ranks.front()), 0, 0}};
+      for (const std::string& cell : row.cells) {
+        const Ink ink = cell.starts_with("never")   ? Ink::Bad
+                        : cell.starts_with("waits") ? Ink::Warn
+                                                    : Ink::Text;
+        line.cells.push_back({cell, ink == Ink::Text ? 0.0F : 1.0F, Ink::Text, ink});
+      }
+      table.rows.push_back(std::move(line));
+    }
+    tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
 Result<Document> document_of(CallTrace trace, std::string title) {
   RINGSIDE_TRY(const auto opened, from_bytes(std::move(title), std::move(trace.bytes), {}));
   Document document = *opened;
@@ -131,6 +173,7 @@ Result<Document> document_of(CallTrace trace, std::string title) {
 void add_verdict(Document& document, const hang::Examination& all) {
   document.findings.insert(document.findings.begin(), finding_of(all));
   document.waits = waits_of(all);
+  document.call_tables = tables_of(all);
 }
 
 Opened open_dumps(const std::vector<std::string>& paths) {

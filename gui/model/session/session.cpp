@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "base/vocabulary.h"
+#include "base/wording.h"
 #include "gui/model/compare.h"
 #include "gui/model/search.h"
 
@@ -15,6 +17,11 @@ namespace {
 constexpr double kSlowest = 1;     // ns in a second
 constexpr double kFastest = 1e13;  // hours in a second
 constexpr float kRowsAStep = 60;   // px
+
+std::vector<std::string> lines_of(std::string text) {
+  if (text.empty()) return {};
+  return {std::move(text)};
+}
 
 }  // namespace
 
@@ -124,11 +131,14 @@ void Session::click(const Target& target, std::int64_t time_ns) {
       go_to_rank(static_cast<std::int32_t>(target.a));
       break;
     case Target::Kind::Connection:
-      state_.connection =
-          ConnectionKey{0, static_cast<std::int32_t>(target.a), static_cast<std::int32_t>(target.b),
-                        static_cast<std::uint16_t>(target.c)};
+      // The communicator is in the upper half, next to the channel.
+      state_.connection = ConnectionKey{
+          static_cast<std::uint32_t>(target.c >> 16), static_cast<std::int32_t>(target.a),
+          static_cast<std::int32_t>(target.b), static_cast<std::uint16_t>(target.c & 0xFFFF)};
       break;
     case Target::Kind::Place:
+    case Target::Kind::Chunks:
+    case Target::Kind::Tip:
       break;
     case Target::Kind::Time:
     case Target::Kind::Row:
@@ -145,7 +155,8 @@ void Session::go_to_rank(std::int32_t rank) {
   const auto& rows = timeline_.rows().rows();
   const auto found = std::ranges::find(rows, rank, &LaneRow::rank);
   if (found == rows.end()) return;
-  state_.scroll = static_cast<float>(found - rows.begin()) * timeline_.row_height();
+  state_.scroll = std::min(static_cast<float>(found - rows.begin()) * timeline_.row_height(),
+                           timeline_.most_scroll());
 }
 
 /// Scrolls to the event's row.
@@ -160,7 +171,8 @@ void Session::scroll_to(EventId event) {
   if (row < 0) return;
   const float y = static_cast<float>(row) * timeline_.row_height();
   constexpr float kSeen = 300;
-  if (y < state_.scroll || y > state_.scroll + kSeen) state_.scroll = std::max(0.0F, y - kSeen / 2);
+  if (y < state_.scroll || y > state_.scroll + kSeen)
+    state_.scroll = std::clamp(y - kSeen / 2, 0.0F, timeline_.most_scroll());
 }
 
 void Session::search(Search what) {
@@ -368,7 +380,7 @@ void Session::press(Command command) {
   }
 }
 
-std::vector<std::string> Session::tip(const Target& target) const {
+std::vector<std::string> Session::tip(const Target& target) {
   if (document_ == nullptr) return {};
   if (target.kind == Target::Kind::Event) {
     std::vector<std::string> lines = describe(*document_, EventId{target.a});
@@ -376,11 +388,46 @@ std::vector<std::string> Session::tip(const Target& target) const {
       lines.insert(lines.begin(), fmt::format("{} events; the longest of them:", target.b));
     return lines;
   }
+  if (target.kind == Target::Kind::Tip && target.a < panel_.tips.size())
+    return lines_of(panel_.tips[target.a]);
+  if (target.kind == Target::Kind::Chunks)
+    return lines_of(chunks_.tip(document_, state_.now_ns, target));
+  if (target.kind == Target::Kind::Fold || target.kind == Target::Kind::Row)
+    return tip_of_row(target.a);
+  if (target.kind == Target::Kind::Time) return {"click: move the current time there"};
+  if (target.kind == Target::Kind::Connection)
+    return {fmt::format("rank {} to rank {}, channel {}: click to see its slots", target.a,
+                        target.b, target.c & 0xFFFF)};
   if (target.kind == Target::Kind::Rank)
     return {fmt::format("rank {}: click to see its lanes", target.a)};
   if (target.kind == Target::Kind::Place && document_->surround.ways != nullptr)
     return {document_->surround.ways->title_of(target.a)};
   return {};
+}
+
+std::vector<std::string> Session::tip_of_row(std::uint32_t number) const {
+  const auto& rows = timeline_.rows().rows();
+  if (number >= rows.size()) return {};
+  const LaneRow& row = rows[number];
+  std::vector<std::string> lines;
+  if (row.rank < 0) {
+    lines.push_back(row.label);
+  } else {
+    lines.push_back(row.label == fmt::format("rank {}", row.rank)
+                        ? row.label
+                        : fmt::format("rank {}: {}", row.rank, row.label));
+  }
+  for (const LaneId lane : row.lanes) {
+    if (row.lanes.size() > 1) break;
+    if (const ChannelStatistics* const sum = document_->replay->statistics(lane)) {
+      lines.push_back(fmt::format("{}, {} sent, busy for {}",
+                                  plural(sum->primitives, "primitive", "primitives"),
+                                  format_bytes(sum->sent), format_time(Seconds{sum->busy})));
+    }
+  }
+  if (row.lanes.size() > 1) lines.push_back(plural(row.lanes.size(), "lane", "lanes"));
+  if (row.can_fold) lines.emplace_back(row.is_folded ? "click to unfold" : "click to fold");
+  return lines;
 }
 
 std::string_view Session::caption() const {

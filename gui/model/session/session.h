@@ -56,7 +56,7 @@ class Session {
   /// Handles a click: it folds a row, selects an event, or moves the current time on the time axis.
   void click(const Target& target, std::int64_t time_ns);
   /// Returns lines about the object under the pointer.
-  [[nodiscard]] std::vector<std::string> tip(const Target& target) const;
+  [[nodiscard]] std::vector<std::string> tip(const Target& target);
 
   /// Returns the lesson's text for the current time; empty: none.
   [[nodiscard]] std::string_view caption() const;
@@ -73,6 +73,7 @@ class Session {
   void fold_all();
   void go_to_rank(std::int32_t rank);
   void scroll_to(EventId event);
+  [[nodiscard]] std::vector<std::string> tip_of_row(std::uint32_t number) const;
 
   std::shared_ptr<const Document> document_;
   std::shared_ptr<const Document> other_;

@@ -101,6 +101,14 @@ class ChunksFrame {
     const float x1 = x + grid_.cell_width - 2;
     const float y1 = y + grid_.cell_height - 2;
     into_.boxes.push_back({x, y, x1, y1, Ink::Panel, Fill::Solid});
+    const std::size_t first = column * grid_.each;
+    const std::size_t last = std::min(first + grid_.each, history_.chunks().size()) - 1;
+    into_.spots.push_back({x,
+                           y,
+                           x1,
+                           y1,
+                           {Target::Kind::Chunks, static_cast<std::uint32_t>(rank),
+                            static_cast<std::uint32_t>(first), static_cast<std::int64_t>(last)}});
     if (grid_.each > 1) return many(rank, column, x, y, x1, y1);
     const ChunkHistory::Holding holding = history_.at(rank, column, state_.now_ns);
     const int count = holding.count();
@@ -193,6 +201,34 @@ Chunks::Chunks(Making making)
     : history_(making, [](const Document& document, const CallFacts* const& call) {
         return ChunkHistory::make(document, *call);
       }) {}
+
+std::string Chunks::tip(const std::shared_ptr<const Document>& document, std::int64_t now_ns,
+                        const Target& target) {
+  const CallFacts* const call = document->call_at(now_ns);
+  const Result<ChunkHistory>* const made = call == nullptr ? nullptr : history_.of(document, call);
+  const auto last = static_cast<std::size_t>(target.c);
+  if (made == nullptr || !*made || last >= (*made)->chunks().size()) return {};
+  const ChunkHistory& history = **made;
+  const auto rank = static_cast<std::int32_t>(target.a);
+  const std::size_t first = target.b;
+  if (first != last) {
+    float share = 0;
+    for (std::size_t chunk = first; chunk <= last; ++chunk)
+      share += std::min(1.0F, static_cast<float>(history.at(rank, chunk, now_ns).count()) /
+                                  static_cast<float>(history.whole()));
+    return fmt::format("rank {}, chunks {} to {}: {:.0f} % of the inputs have arrived", rank, first,
+                       last, 100 * share / static_cast<float>(last - first + 1));
+  }
+  const ChunkHistory::Holding holding = history.at(rank, first, now_ns);
+  std::vector<int> sources;
+  for (int source = 0; source < history.ranks(); ++source) {
+    if (holding.has(source)) sources.push_back(source);
+  }
+  if (sources.empty()) return fmt::format("rank {}, chunk {}: nothing has arrived", rank, first);
+  return fmt::format("rank {}, chunk {}: input of {} {}{}", rank, first,
+                     sources.size() == 1 ? "rank" : "ranks", format_ranks(sources),
+                     holding.is_kept ? "" : ", passed on and not kept");
+}
 
 void Chunks::prepare(const std::shared_ptr<const Document>& document, const State& state,
                      const Canvas& canvas, Panel& into) {

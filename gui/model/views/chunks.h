@@ -1,5 +1,8 @@
 #pragma once
 
+#include <memory>
+#include <string>
+
 #include "gui/model/kept.h"
 #include "gui/model/state.h"
 #include "gui/model/views/chunk_history.h"
@@ -13,6 +16,10 @@ class Chunks {
 
   void prepare(const std::shared_ptr<const Document>& document, const State& state,
                const Canvas& canvas, Panel& into);
+  /// Returns what chunks of a rank contain; empty: unknown.
+  /// target  of kind Chunks
+  std::string tip(const std::shared_ptr<const Document>& document, std::int64_t now_ns,
+                  const Target& target);
   void forget() { history_.forget(); }
 
  private:

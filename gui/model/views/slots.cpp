@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <span>
 
 #include "base/text.h"
 #include "base/vocabulary.h"
@@ -10,6 +12,18 @@ namespace ringside::gui {
 namespace {
 
 using Message = ConnectionHistory::Message;
+
+constexpr std::size_t kMostOthers = 48;  // connections that are drawn in small
+
+/// Returns the number of the message that uses a slot, in flight or being filled; nullopt: the slot is free.
+std::optional<std::size_t> message_in(std::size_t slot, const ConnectionHistory::Moment& moment,
+                                      std::size_t messages) {
+  const std::size_t behind = moment.posted + (moment.is_sending ? 1 : 0);
+  for (std::size_t i = moment.taken; i < std::min(behind, messages); ++i) {
+    if (i % static_cast<std::size_t>(kSlots) == slot) return i;
+  }
+  return std::nullopt;
+}
 
 class SlotsFrame {
  public:
@@ -24,13 +38,15 @@ class SlotsFrame {
         panel_(into),
         into_(into.picture) {}
 
-  void run() {
+  /// others  connections that are drawn in small
+  void run(std::span<const Slots::Known> others) {
     panel_.lines.push_back(fmt::format(
         "rank {} to rank {}, channel {}: {} messages, {} sent, {} taken", key_.sender,
         key_.receiver, key_.channel, history_.messages().size(), moment_.posted, moment_.taken));
     panel_.lines.push_back(who_waits());
     slots();
-    protocol();
+    const float y = protocol();
+    small(others, y);
   }
 
  private:
@@ -56,15 +72,6 @@ class SlotsFrame {
     if (held() > 0)
       return fmt::format("{} filled, and rank {} is elsewhere", held(), key_.receiver);
     return "both ends are elsewhere";
-  }
-
-  [[nodiscard]] const Message* message_in(std::size_t slot) const {
-    // The message in flight or being filled that uses this slot: number modulo 8.
-    const std::size_t behind = moment_.posted + (moment_.is_sending ? 1 : 0);
-    for (std::size_t i = moment_.taken; i < std::min(behind, history_.messages().size()); ++i) {
-      if (i % static_cast<std::size_t>(kSlots) == slot) return &history_.messages()[i];
-    }
-    return nullptr;
   }
 
   void slots() {
@@ -109,8 +116,12 @@ class SlotsFrame {
                              .text = std::move(text)});
     };
     say(0, fmt::format("slot {}", slot), Ink::Faint);
-    const Message* const message = message_in(slot);
-    if (message == nullptr) return say(2, "free", Ink::Faint);
+    const auto number = message_in(slot, moment_, history_.messages().size());
+    if (!number) {
+      into_.spots.push_back({x, y, x1, y1, panel_.add_tip(fmt::format("slot {} is free", slot))});
+      return say(2, "free", Ink::Faint);
+    }
+    const Message* const message = &history_.messages()[*number];
     const bool is_posted = message->sending.end_ns <= state_.now_ns;
     const bool is_read = is_posted && message->taking.begin_ns <= state_.now_ns;
     const TimeRange time = is_read ? message->taking : message->sending;
@@ -144,10 +155,11 @@ class SlotsFrame {
                            .text = text});
   }
 
-  void protocol() {
-    const CallFacts* const call = document_.call_at(state_.now_ns);
-    if (call == nullptr) return;
+  /// Returns the lower edge.
+  float protocol() {
     float y = canvas_.line * 12;
+    const CallFacts* const call = document_.call_at(state_.now_ns);
+    if (call == nullptr) return y;
     const float width = canvas_.width - 40;
     const auto say = [&](std::string text) {
       into_.words.push_back(
@@ -188,6 +200,67 @@ class SlotsFrame {
     }
     y += canvas_.line * 2;
     say("Messages take slots one after the other, each one here; NCCL's chunks may take several.");
+    return y;
+  }
+
+  // ---- other connections ---------------------------------------------------------------------
+
+  /// Draws each connection as a row of eight slots, as many as there is room for.
+  void small(std::span<const Slots::Known> others, float y) {
+    const float width = canvas_.letter * 26;
+    const float height = canvas_.line * 2.7F;
+    const auto columns = static_cast<std::size_t>(std::max((canvas_.width - 20) / width, 1.0F));
+    const float room = canvas_.height - y - canvas_.line * 2;
+    const auto rows = static_cast<std::size_t>(std::max(room / height, 0.0F));
+    const std::size_t shown = std::min(others.size(), rows * columns);
+    if (others.size() < 2 || shown == 0) return;
+    y += canvas_.line * 0.5F;
+    into_.words.push_back(
+        {.x = 20,
+         .y = y,
+         .text = fmt::format("{} connections at the same time; click one to see it above", shown)});
+    y += canvas_.line * 1.5F;
+    const float each = (canvas_.width - 20) / static_cast<float>(columns);
+    for (std::size_t i = 0; i < shown; ++i) {
+      one_small(others[i], 20 + each * static_cast<float>(i % columns),
+                y + height * static_cast<float>(i / columns), each - canvas_.letter * 2);
+    }
+  }
+
+  void one_small(const Slots::Known& one, float x, float y, float width) {
+    const ConnectionHistory::Moment moment = one.history.at(state_.now_ns);
+    const std::size_t held = moment.posted > moment.taken ? moment.posted - moment.taken : 0;
+    into_.words.push_back({.x = x,
+                           .y = y,
+                           .width = width,
+                           .ink = one.key == key_ ? Ink::Chosen : Ink::Faint,
+                           .text = fmt::format("{} -> {}, channel {}: {} full", one.key.sender,
+                                               one.key.receiver, one.key.channel, held)});
+    const float top = y + canvas_.line * 1.1F;
+    const float bottom = y + canvas_.line * 2.2F;
+    const float each = width / static_cast<float>(kSlots);
+    for (std::size_t slot = 0; slot < static_cast<std::size_t>(kSlots); ++slot) {
+      const float left = x + each * static_cast<float>(slot);
+      const float right = left + each - 2;
+      into_.boxes.push_back({left, top, right, bottom, Ink::Panel, Fill::Solid});
+      const auto number = message_in(slot, moment, one.history.messages().size());
+      if (!number) continue;
+      const Message& message = one.history.messages()[*number];
+      const bool is_posted = message.sending.end_ns <= state_.now_ns;
+      const bool is_read = is_posted && message.taking.begin_ns <= state_.now_ns;
+      into_.boxes.push_back({left, top, right, bottom, is_read ? Ink::Receive : Ink::Send,
+                             is_posted && !is_read ? Fill::Soft : Fill::Hatched});
+    }
+    if (one.key == key_)
+      into_.boxes.push_back(
+          {x - 3, top - 3, x + width + 1, bottom + 3, Ink::Chosen, Fill::Outline});
+    into_.spots.push_back({x,
+                           y,
+                           x + width,
+                           bottom,
+                           {Target::Kind::Connection, static_cast<std::uint32_t>(one.key.sender),
+                            static_cast<std::uint32_t>(one.key.receiver),
+                            std::int64_t{one.key.communicator} << 16 | one.key.channel}});
   }
 
   const Document& document_;
@@ -213,6 +286,16 @@ Slots::Shown Slots::shown_of(const Document& document, const Wanted& wanted) {
   return shown;
 }
 
+std::vector<Slots::Known> Slots::others_of(const Document& document, const Whole&) {
+  std::vector<ConnectionKey> keys = connections_of(document, kMostOthers);
+  std::ranges::sort(keys);
+  std::vector<Known> known;
+  known.reserve(keys.size());
+  for (const ConnectionKey& key : keys)
+    known.push_back({key, ConnectionHistory::make(*document.replay, key)});
+  return known;
+}
+
 void Slots::prepare(const std::shared_ptr<const Document>& document, const State& state,
                     const Canvas& canvas, Panel& into) {
   const Shown* const shown = shown_.of(document, state.connection);
@@ -221,7 +304,10 @@ void Slots::prepare(const std::shared_ptr<const Document>& document, const State
     into.lines.emplace_back("The trace has no message between two ranks, so no slot was used.");
     return;
   }
-  SlotsFrame(*document, *shown->key, shown->history, state, canvas, into).run();
+  const std::vector<Known>* const others = others_.of(document, {});
+  into.is_being_prepared = others == nullptr;
+  SlotsFrame(*document, *shown->key, shown->history, state, canvas, into)
+      .run(others == nullptr ? std::span<const Known>() : std::span(*others));
 }
 
 }  // namespace ringside::gui

@@ -34,7 +34,7 @@ Table tuner_table(const study::SimPlan& plan, Bytes size) {
   for (const Candidate& one : candidates) {
     const bool is_best = table.rows.empty();
     const float share =
-        candidates.front().prediction.time_us / std::max(one.prediction.time_us, 1e-6F);
+        one.prediction.time_us / std::max(candidates.back().prediction.time_us, 1e-6F);
     table.rows.push_back({{{to_string(one.algorithm), 0, is_best ? Ink::Good : Ink::Text},
                            {to_string(one.protocol)},
                            {fmt::format("{:.2f}", one.prediction.time_us), share}}});

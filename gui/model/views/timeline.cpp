@@ -6,6 +6,9 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "base/text.h"
 #include "base/vocabulary.h"
@@ -19,7 +22,11 @@ constexpr float kBucketPx = 3;           // width of a bucket in rows that show 
 constexpr double kMostLooks = 16'000;    // events or index nodes visited in a frame
 constexpr std::size_t kMostLanes = 256;  // lanes that one folded row reads
 constexpr std::size_t kMostArrows = 120;
+constexpr std::size_t kMostFlows =
+    4096;  // primitives of folded rows that are asked for their senders
 constexpr int kMostTracks = 4;
+constexpr float kLowestRow = 1.45F;  // lines
+constexpr float kHighestRow = 6;     // few rows grow up to this height
 
 /// Returns the colour of a fold of several primitives: that of the most significant one.
 Ink ink_of_mask(std::uint32_t primitives) {
@@ -131,13 +138,20 @@ class Timeline::Frame {
     into_.boxes.push_back({axis_.left, y, axis_.right, y1, Ink::Panel, Fill::Solid});
   }
 
+  void look_at(LaneId id) {
+    const LaneKey& key = replay_.lanes()[static_cast<std::size_t>(id)];
+    is_calls_ = key.channel == LaneKey::kCalls;
+    is_compute_ = key.channel == kComputeChannel;
+    group_ = key.communicator;
+  }
+
   /// Events of one lane; where it has several strands, below each other.
   void lane(LaneId id, float y, float y1) {
     background(y, y1);
     own_.folds_.clear();
     const Nanoseconds resolution = resolution_of(id, kFoldPx);
     replay_.fold(id, axis_.visible, resolution, own_.folds_);
-    is_calls_ = replay_.lanes()[static_cast<std::size_t>(id)].channel == LaneKey::kCalls;
+    look_at(id);
     const int tracks = tracks_of(id);
     std::array<std::int64_t, kMostTracks> ends{};
     ends.fill(INT64_MIN);
@@ -206,7 +220,7 @@ class Timeline::Frame {
     const ChannelStatistics* const statistics = replay_.statistics(id);
     const TimeRange span = replay_.span(id);
     if (statistics == nullptr || span.end_ns <= span.begin_ns) return 1;
-    const double mean = static_cast<double>(statistics->busy.count()) /
+    const double mean = static_cast<double>(statistics->in_primitives.count()) /
                         static_cast<double>(span.end_ns - span.begin_ns);
     return std::clamp(static_cast<int>(std::ceil(mean - 0.01)), 1, kMostTracks);
   }
@@ -224,7 +238,9 @@ class Timeline::Frame {
           static_cast<float>(std::max<std::int64_t>(fold.time.end_ns - fold.time.begin_ns, 1));
       const float busy = std::clamp(static_cast<float>(fold.busy.count()) / length, kLowest, 1.0F);
       const float top = fold.count > 1 ? y1 - (y1 - y) * busy : y;
-      const Ink ink = is_calls_ ? Ink::Call : ink_of_mask(fold.primitives);
+      const Ink ink = is_calls_     ? ink_of_group(group_)
+                      : is_compute_ ? Ink::Compute
+                                    : ink_of_mask(fold.primitives);
       into_.boxes.push_back({x, top, x1, y1, ink, is_mixed ? Fill::Soft : Fill::Solid});
       if (fold.count == 1) own_.shown_.push_back(fold.longest);
       if (x1 - x >= 2) into_.spots.push_back({x, y, x1, y1, target});
@@ -245,7 +261,10 @@ class Timeline::Frame {
       into_.boxes.push_back({x, y, std::min(from, edge), y1, Ink::Waiting, Fill::Hatched});
     if (from < edge) {
       into_.boxes.push_back({std::max(x, from), y, edge, y1,
-                             is_call ? Ink::Call : ink_of(event.primitive), Fill::Solid});
+                             is_call                            ? ink_of_group(group_)
+                             : event.kind == EventKind::Compute ? Ink::Compute
+                                                                : ink_of(event.primitive),
+                             Fill::Solid});
     }
     if (id == state_.event) {
       into_.boxes.push_back({x - 1, y - 1, x1 + 1, y1 + 1, Ink::Chosen, Fill::Outline});
@@ -290,16 +309,18 @@ class Timeline::Frame {
       replay_.fold(row.lanes[i], axis_.visible, resolution_of(row.lanes[i], kBucketPx),
                    own_.folds_);
       for (const Fold& fold : own_.folds_) add(fold, 1.0F / static_cast<float>(asked));
+      flows(row.lanes[i]);
     }
-    const bool is_calls =
-        replay_.lanes()[static_cast<std::size_t>(row.lanes.front())].channel == LaneKey::kCalls;
+    look_at(row.lanes.front());
     for (std::size_t i = 0; i < buckets; ++i) {
       const Share& share = own_.shares_[i];
       if (share.busy <= 0) continue;
       const float x = axis_.left + static_cast<float>(i) * kBucketPx;
       const float height = std::max(1.5F, (y1 - y) * std::min(share.busy, 1.0F));
       into_.boxes.push_back({x, y1 - height, std::min(x + kBucketPx, axis_.right), y1,
-                             is_calls ? Ink::Call : ink_of_mask(share.primitives),
+                             is_calls_     ? ink_of_group(group_)
+                             : is_compute_ ? Ink::Compute
+                                           : ink_of_mask(share.primitives),
                              std::popcount(share.primitives) > 1 ? Fill::Soft : Fill::Solid});
     }
     if (stride > 1) {
@@ -309,6 +330,14 @@ class Timeline::Frame {
                              .ink = Ink::Faint,
                              .text = fmt::format("{} of {} lanes", asked, row.lanes.size())});
     }
+  }
+
+  /// Collects the receives of a folded lane that are in progress at the current time.
+  void flows(LaneId id) {
+    if (own_.flowing_.size() >= kMostFlows) return;
+    own_.folds_.clear();
+    replay_.fold(id, {state_.now_ns, state_.now_ns + 1}, Nanoseconds{1}, own_.folds_);
+    for (const Fold& fold : own_.folds_) own_.flowing_.push_back(fold.longest);
   }
 
   void add(const Fold& fold, float weight) {
@@ -328,10 +357,14 @@ class Timeline::Frame {
 
   // ---- arrows --------------------------------------------------------------------------------
 
-  [[nodiscard]] float middle_of(const TraceEvent& event) const {
+  /// Returns the row of an event's lane; -1: it is not shown.
+  [[nodiscard]] int row_of(const TraceEvent& event) const {
     const auto lane = replay_.find({event.communicator, event.rank, event.channel});
-    if (!lane) return -1;
-    const int row = own_.rows_.row_of(*lane);
+    return lane ? own_.rows_.row_of(*lane) : -1;
+  }
+
+  [[nodiscard]] float middle_of(const TraceEvent& event) const {
+    const int row = row_of(event);
     if (row < 0) return -1;
     const float y = y_of(row) + own_.row_height_ / 2 - 1;
     return y > own_.top_ && y < canvas_.height ? y : -1;
@@ -358,6 +391,28 @@ class Timeline::Frame {
     into_.strokes.push_back({x0, y0, x1, y1, ink == Ink::Chosen ? 2.0F : 1.0F, ink, true});
   }
 
+  /// Between folded rows, one arrow for all chunks from one row to another at the current time. If most rows send to most
+  /// others, as through a switch, no line can be followed by eye, and none is drawn.
+  void flow_arrows() {
+    std::map<std::pair<int, int>, std::pair<TraceEvent, TraceEvent>> flows;
+    std::set<int> receivers;
+    for (const EventId id : own_.flowing_) {
+      const TraceEvent event = replay_.event(id);
+      if (event.kind != EventKind::Primitive || event.recv_peer < 0) continue;
+      own_.partners_.clear();
+      replay_.senders_of(id, own_.partners_);
+      for (const EventId sender : own_.partners_) {
+        const TraceEvent sent = replay_.event(sender);
+        const std::pair ends(row_of(sent), row_of(event));
+        if (ends.first < 0 || ends.first == ends.second) continue;
+        flows.try_emplace(ends, sent, event);
+        receivers.insert(ends.second);
+      }
+    }
+    if (flows.size() > std::min(kMostArrows, 3 * receivers.size())) return;
+    for (const auto& [ends, events] : flows) arrow(events.first, events.second, Ink::Now);
+  }
+
   void arrows() {
     if (own_.shown_.size() <= kMostArrows) {
       for (const EventId id : own_.shown_) {
@@ -371,6 +426,7 @@ class Timeline::Frame {
         }
       }
     }
+    flow_arrows();
     if (state_.event == kNoEvent) return;
     const TraceEvent chosen = replay_.event(state_.event);
     if (chosen.kind == EventKind::Collective) return;
@@ -423,19 +479,25 @@ class Timeline::Frame {
   const Canvas& canvas_;
   Picture& into_;
   const TimeAxis& axis_;
-  bool is_calls_ = false;  ///< the lane that is being drawn
-  double in_sight_ = 0;    ///< events
+  // The lane that is being drawn:
+  bool is_calls_ = false;
+  bool is_compute_ = false;
+  std::uint32_t group_ = 0;  ///< its communicator
+  double in_sight_ = 0;      ///< events
 };
 
 void Timeline::prepare(const Document& document, const State& state, const Canvas& canvas,
                        Panel& into) {
   rows_.update(document, state);
-  row_height_ = canvas.line * 1.45F;
   top_ = canvas.line * 2.4F;
+  const auto rows = static_cast<float>(std::max<std::size_t>(rows_.rows().size(), 1));
+  row_height_ = std::clamp((canvas.height - top_) / rows, canvas.line * kLowestRow,
+                           canvas.line * kHighestRow);
   height_ = canvas.height;
   axis_ = {state.visible, std::min(canvas.letter * 20, canvas.width / 3), canvas.width,
            document.whole().begin_ns};
   shown_.clear();
+  flowing_.clear();
   Frame(*this, document, state, canvas, into.picture).run();
 }
 

@@ -38,7 +38,8 @@ class Timeline {
     std::uint32_t primitives = 0;
   };
   std::vector<Share> shares_;
-  std::vector<EventId> shown_;  ///< events with boxes of their own
+  std::vector<EventId> shown_;    ///< events with boxes of their own
+  std::vector<EventId> flowing_;  ///< primitives of folded rows at the current time
 };
 
 }  // namespace ringside::gui

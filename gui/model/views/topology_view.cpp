@@ -150,7 +150,9 @@ class TopologyView::Frame {
       return static_cast<float>(text.size() + 1) * canvas_.letter < 2 * half;
     };
     std::string text = place.name;
-    if (!fits(text)) text = numbers_in(text, place.kind == MachinePlace::Kind::Fabric);
+    if (!fits(text) && place.node >= 0)
+      text = fmt::format("{} {}", text.substr(0, text.find(' ')), numbers_in(text, false));
+    if (!fits(text)) text = numbers_in(place.name, place.kind == MachinePlace::Kind::Fabric);
     if (text.empty() || !fits(text)) return;
     into_.words.push_back({.x = at.x,
                            .y = at.y - canvas_.line * 0.5F,
@@ -318,7 +320,7 @@ class TopologyView::Frame {
     }
     // Drawn last, so that the busier direction is visible.
     std::ranges::sort(lines);
-    for (const auto& [share, hop] : lines) stroke(hop, share);
+    for (const auto& [share, hop] : lines) stroke(hop, share, bytes.at(hop) / seconds);
   }
 
   /// From a rank to its switch; for a rank if the machine's places are unknown.
@@ -335,10 +337,19 @@ class TopologyView::Frame {
     return (place & kMiddle) != 0 ? middles_.at(static_cast<std::int32_t>(number)) : gpus_[number];
   }
 
-  void stroke(Machine::Hop hop, float share) {
+  /// Returns the name of a hop's end.
+  [[nodiscard]] std::string name_of(std::uint32_t place) const {
+    if ((place & kMiddle) != 0) return "NVSwitch";
+    if ((place & kRank) != 0) return fmt::format("rank {}", place & ~kRank);
+    return machine_->title_of(place);
+  }
+
+  /// rate  of the last moments, bytes/s
+  void stroke(Machine::Hop hop, float share, double rate) {
     Point a;
     Point b;
-    Ink ink = Ink::Nvlink;
+    // A trace of ranks alone does not state what connects them. A switch that reduces is an NVSwitch.
+    Ink ink = (hop.first & kMiddle) != 0 || (hop.second & kMiddle) != 0 ? Ink::Nvlink : Ink::Path;
     if ((hop.first & kRank) != 0) {
       a = point_of(hop.first);
       b = point_of(hop.second);
@@ -351,7 +362,13 @@ class TopologyView::Frame {
     }
     if (share > 0.85F) ink = Ink::Reduce;
     const float most = std::clamp(radius_ * 0.7F, 2.0F, 7.0F);
-    into_.strokes.push_back({a.x, a.y, b.x, b.y, 1 + (most - 1) * share, ink, false});
+    std::string tip = fmt::format("{} -> {}: {}", name_of(hop.first), name_of(hop.second),
+                                  format_bandwidth({rate}));
+    if (machine_ != nullptr && machine_->rate(hop) > 0) {
+      tip += fmt::format(", {:.0f} % of {}", 100 * share, format_bandwidth({machine_->rate(hop)}));
+    }
+    into_.strokes.push_back(
+        {a.x, a.y, b.x, b.y, 1 + (most - 1) * share, ink, false, panel_.add_tip(std::move(tip))});
   }
 
   [[nodiscard]] Ink ink_of(Machine::Hop hop) const {

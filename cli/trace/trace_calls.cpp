@@ -1,8 +1,9 @@
-#include "cli/trace_calls.h"
+#include "cli/trace/trace_calls.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -14,8 +15,6 @@ namespace {
 
 constexpr std::size_t kCallRows = 200;  ///< of print_calls()
 
-Seconds to_seconds(Nanoseconds time) { return Seconds{time}; }
-
 std::string choice_of(std::optional<Algorithm> algorithm, std::optional<Protocol> protocol) {
   return algorithm && protocol ? fmt::format("{}/{}", to_string(*algorithm), to_string(*protocol))
                                : "-";
@@ -23,18 +22,14 @@ std::string choice_of(std::optional<Algorithm> algorithm, std::optional<Protocol
 std::string bandwidth_text(std::optional<BytesPerSecond> bandwidth) {
   return bandwidth ? fmt::format("{:.2f}", in_gbs(*bandwidth)) : "-";
 }
-std::string time_text(std::optional<Nanoseconds> time) {
-  return time ? format_time(to_seconds(*time)) : "-";
-}
+std::string time_text(std::optional<Nanoseconds> time) { return time ? format_time(*time) : "-"; }
 
 Json word_or_null(std::optional<Algorithm> word) { return word ? Json(to_string(*word)) : Json(); }
 Json word_or_null(std::optional<Protocol> word) { return word ? Json(to_string(*word)) : Json(); }
 Json gbs_or_null(std::optional<BytesPerSecond> bandwidth) {
   return bandwidth ? Json(in_gbs(*bandwidth)) : Json();
 }
-Json us_or_null(std::optional<Nanoseconds> time) {
-  return time ? Json(in_us(to_seconds(*time))) : Json();
-}
+Json us_or_null(std::optional<Nanoseconds> time) { return time ? Json(in_us(*time)) : Json(); }
 
 }  // namespace
 
@@ -91,6 +86,20 @@ void print_calls(const std::vector<CallSummary>& calls, bool every_one) {
         call.skew() ? fmt::format("rank {}", call.last_rank) : "-");
   }
   if (shown < calls.size()) fmt::print("  {} more with --all\n", calls.size() - shown);
+}
+
+std::vector<CallSummary> endless_calls(const std::vector<CallSummary>& calls) {
+  std::vector<CallSummary> endless;
+  std::ranges::copy_if(calls, std::back_inserter(endless), &CallSummary::is_endless);
+  return endless;
+}
+
+void print_endless(const std::vector<CallSummary>& calls, bool every_one) {
+  const std::vector<CallSummary> endless = endless_calls(calls);
+  if (endless.empty()) return;
+  fmt::print("\n  never ended:\n");
+  print_calls(endless, every_one);
+  fmt::print("  ringside hang on this file names the reason, and the rank\n");
 }
 
 Json sizes_json(const std::vector<SizeSummary>& sizes) {

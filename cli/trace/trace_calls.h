@@ -15,6 +15,11 @@ std::string short_bytes(Bytes size);
 /// every_one  all rows; false: the first 200
 void print_sizes(const std::vector<SizeSummary>& sizes);
 void print_calls(const std::vector<CallSummary>& calls, bool every_one);
+/// Prints the calls of endless_calls(); nothing if there are none.
+void print_endless(const std::vector<CallSummary>& calls, bool every_one);
+
+/// Returns the calls that never ended on some rank.
+std::vector<CallSummary> endless_calls(const std::vector<CallSummary>& calls);
 
 Json sizes_json(const std::vector<SizeSummary>& sizes);
 Json calls_json(const std::vector<CallSummary>& calls);
