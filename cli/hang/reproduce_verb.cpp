@@ -129,6 +129,7 @@ void print_comparison(const ReproduceArguments& arguments, const study::Reproduc
   if (!arguments.script.empty()) {
     fmt::print("script     {}: {}\n", arguments.script,
                study::script_command(made, arguments.script));
+    if (study::has_smaller_counts(made)) fmt::print("not known  {}\n", study::kSmallerCounts);
   }
 }
 

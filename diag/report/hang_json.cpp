@@ -36,7 +36,7 @@ Json explanation_json(const Explanation& one, const Examination& all) {
               {"why", why_of(one)},
               {"reference", reference_of(one.kind)},
               {"next_step", nullptr},
-              {"missing", missing_of(one)},
+              {"missing", missing_of(one, all.job.get())},
               {"details", details_of(one)},
               {"stack", stack_json(one.stack)},
               {"evidence", evidence_json(one.evidence)}};

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
 #include "base/one_line.h"
 #include "base/wording.h"
 #include "diag/hangdetect/verdict/call_names.h"
+#include "diag/hangdetect/verdict/compare_stacks.h"
 #include "diag/hangdetect/verdict/decide.h"
 #include "diag/report/hang_report.h"
 #include "diag/report/sentences/hang_sentences.h"
@@ -48,9 +50,16 @@ std::string wrapped(const std::string& text) {
   return wrap(shown(text), "  ", "  ", kWidth);
 }
 
+/// Returns `1st`, `2nd`, `11th`.
+std::string ordinal(std::int64_t number) {
+  const std::int64_t last = number / 10 % 10 == 1 ? 0 : number % 10;
+  return fmt::format("{}{}", number, last == 1 ? "st" : last == 2 ? "nd" : last == 3 ? "rd" : "th");
+}
+
 std::string evidence_text(const Evidence& one) {
   std::string where = one.file;
-  if (one.record >= 0) where += fmt::format(" record {}", one.record);
+  // Calls and lines count from 1, as sequence numbers do.
+  if (one.record >= 0) where += fmt::format(", {} record", ordinal(one.record + 1));
   if (one.line > 0) where += fmt::format(":{}", one.line);
   return fmt::format("  {}: {}\n", shown(where), shown(one.text.substr(0, 160)));
 }
@@ -131,9 +140,23 @@ std::vector<bool> known_ranks(const Examination& all) {
   return known;
 }
 
+/// Returns the ranks whose call differs from that of this rank where the verdict's calls do: theirs never matches its own.
+std::vector<int> ranks_of_other_calls(const Explanation& best, int rank) {
+  std::set<int> others;
+  bool is_of_call = false;
+  if (best.ground() != Feature::CallsDiffer) return {};
+  for (const RanksAt& side : best.places) {
+    const bool is_own = std::ranges::find(side.ranks, rank) != side.ranks.end();
+    is_of_call |= is_own;
+    if (!is_own) others.insert(side.ranks.begin(), side.ranks.end());
+  }
+  return is_of_call ? std::vector<int>{others.begin(), others.end()} : std::vector<int>{};
+}
+
 }  // namespace
 
 std::vector<PlaceRow> place_rows(const Examination& all) {
+  const Explanation& best = all.verdict.best;
   const Job& job = *all.job;
   const std::vector<bool> known = known_ranks(all);
   std::map<std::tuple<std::string, std::string, std::string>, std::vector<int>> rows;
@@ -158,6 +181,7 @@ std::vector<PlaceRow> place_rows(const Examination& all) {
     std::erase_if(waits, [&](int other) {
       return other < job.world() && !known[static_cast<std::size_t>(other)];
     });
+    if (waits.empty() && block) waits = ranks_of_other_calls(best, rank);
     rows[{call, state, waits.empty() ? "" : folded(waits)}].push_back(rank);
   }
   std::vector<PlaceRow> out;
@@ -179,7 +203,11 @@ std::string report_text(const Examination& all) {
   const Explanation& best = all.verdict.best;
   std::string out = headline(best) + wrapped(why_of(best));
   for (const std::string& detail : details_of(best)) out += wrapped("- " + detail);
-  if (!best.stack.empty()) out += "  called from\n" + stack_text(best.stack);
+  if (!best.stack.empty()) {
+    const std::string owner = owner_of_stack(best, *all.job, all.facts);
+    out += owner.empty() ? "  called from\n" : fmt::format("  stack of {}\n", shown(owner));
+    out += stack_text(best.stack);
+  }
   out += parting_text(all);
   if (!all.dumps.empty()) out += "\n" + table_text(all);
   if (!best.evidence.empty()) out += "\nevidence\n";
@@ -192,7 +220,7 @@ std::string report_text(const Examination& all) {
   }
   const std::string next = next_of(best, *all.job, all.facts);
   if (!next.empty()) out += "\nnext\n" + wrapped(next);
-  const std::vector<std::string> missing = missing_of(best);
+  const std::vector<std::string> missing = missing_of(best, all.job.get());
   if (!missing.empty()) out += "\nto increase confidence, collect\n";
   for (const std::string& one : missing) out += wrapped("- " + one);
   out += read_text(all);

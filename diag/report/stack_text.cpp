@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <tuple>
-#include <vector>
 
 #include "base/one_line.h"
+#include "diag/hangdetect/verdict/compare_stacks.h"
 #include "diag/report/sentences/hang_sentences.h"
 
 namespace ringside::hang {
@@ -27,15 +25,6 @@ bool is_of_a_package(const Frame& frame) {
 
 std::string frame_text(const Frame& frame) {
   return fmt::format("{} ({}:{})", shown(frame.function), shown(frame.file), frame.line);
-}
-
-/// Where two stacks part: the number of outermost frames that they share, and the next one of the other stack.
-using Parting = std::tuple<std::size_t, std::string>;
-
-/// Returns the number of outermost frames that both share.
-std::size_t shared_frames(const Stack& a, const Stack& b) {
-  const auto at = std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend());
-  return static_cast<std::size_t>(at.first - a.rbegin());
 }
 
 }  // namespace
@@ -61,34 +50,17 @@ std::string stack_text(const Stack& stack) {
 }
 
 std::string parting_text(const Examination& all) {
-  const std::vector<int>& culprits = all.verdict.best.culprits;
-  const auto has_culprit = [&](const ProcessStack& one) {
-    return std::ranges::find_first_of(one.ranks, culprits) != one.ranks.end();
-  };
-  const auto& stacks = all.facts.stacks;
-  const auto own = std::ranges::find_if(stacks, has_culprit);
-  if (own == stacks.end()) return {};
-  std::map<Parting, std::vector<int>> others;
-  std::size_t ranks = 0;
-  for (const ProcessStack& one : stacks) {
-    if (one.ranks.empty() || has_culprit(one)) continue;
-    const std::size_t shared = shared_frames(own->frames, one.frames);
-    const bool is_inside = shared > 0 && shared < std::min(own->frames.size(), one.frames.size());
-    const std::string next =
-        is_inside ? frame_text(*(one.frames.rbegin() + static_cast<std::ptrdiff_t>(shared))) : "";
-    std::vector<int>& like = others[{shared, next}];
-    like.insert(like.end(), one.ranks.begin(), one.ranks.end());
-    ranks += one.ranks.size();
-  }
-  const auto most =
-      std::ranges::max_element(others, {}, [](const auto& one) { return one.second.size(); });
-  if (most == others.end() || most->second.size() * 2 <= ranks) return {};
-  const auto& [shared, next] = most->first;
-  if (next.empty()) return {};
-  std::ranges::sort(most->second);
-  return fmt::format("  their stacks part at\n    {}: {}\n    {}: {}\n", ranks_text(own->ranks),
-                     frame_text(*(own->frames.rbegin() + static_cast<std::ptrdiff_t>(shared))),
-                     ranks_text(most->second), next);
+  const Explanation& best = all.verdict.best;
+  const auto compared = compare_stacks(best.culprits, *all.job, all.facts);
+  if (!compared || !compared->parting) return {};
+  const Parting& parting = *compared->parting;
+  std::string text = fmt::format("  their stacks part at\n    {}: {}\n    {}: {}\n",
+                                 ranks_text(parting.ranks), frame_text(parting.frame),
+                                 ranks_text(parting.others), frame_text(parting.other_frame));
+  if (best.kind == Kind::ShapeMismatch)
+    text +=
+        "    These are two places of the program: another branch is as likely as a wrong size.\n";
+  return text;
 }
 
 }  // namespace ringside::hang

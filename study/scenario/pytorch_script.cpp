@@ -206,6 +206,7 @@ class ScriptWriter {
     text += "NOT_KNOWN = [\n";
     for (const std::string& one : made_.unknown)
       text += fmt::format("    {},\n", python_string(one));
+    if (has_smaller_counts(made_)) text += fmt::format("    {},\n", python_string(kSmallerCounts));
     text += fmt::format("]\nTIMEOUT_S = 60\nRANKS = {}\n", outline_.ranks);
     text += "GROUPS = {  # by name: the members of each group\n";
     for (const hangs::Family& one : std::span(outline_.families).subspan(1)) {
@@ -376,6 +377,12 @@ class ScriptWriter {
 };
 
 }  // namespace
+
+bool has_smaller_counts(const Reproduction& made) {
+  return std::ranges::any_of(made.scenario.outline.steps, [](const OutlineStep& step) {
+    return fitted_elements(step.count, kMostScriptElements) != step.count;
+  });
+}
 
 std::string pytorch_script(const Reproduction& made) { return ScriptWriter(made).run(); }
 

@@ -14,6 +14,13 @@ namespace ringside::study {
 /// different.
 std::string pytorch_script(const Reproduction& made);
 
+/// The note for scripts with reduced counts.
+inline constexpr std::string_view kSmallerCounts =
+    "the sizes of large calls: above 2^20 elements a script has other, smaller counts";
+
+/// Returns whether pytorch_script() reduces a count.
+bool has_smaller_counts(const Reproduction& made);
+
 /// Returns the options of `ringside run` that bring in what the script cannot, such as `--fault stall_link:from=0,to=1`;
 /// empty: none are needed.
 std::string fault_options(const Reproduction& made);

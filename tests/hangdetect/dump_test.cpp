@@ -133,6 +133,9 @@ TEST(DumpFiles, TheRankIsTheLastNumberOfTheName) {
   EXPECT_EQ(rank_of_name("comm_lib_trace_rank_7.json"), 7);
   EXPECT_EQ(rank_of_name("node12_trace_rank_5"), 5);
   EXPECT_EQ(rank_of_name("trace"), -1);
+  // Standard input and <(command): the number of a descriptor is not a rank.
+  EXPECT_EQ(rank_of_name("/proc/self/fd/3"), -1);
+  EXPECT_EQ(rank_of_name("/dev/fd/63"), -1);
 }
 
 /// Two dumps in a folder of their own, the second one truncated; both are removed with the object.

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <utility>
 
+#include "diag/hangdetect/verdict/decide.h"
 #include "diag/report/call_table.h"
 #include "diag/report/sentences/hang_sentences.h"
 #include "tests/hangdetect/small_job.h"
@@ -98,6 +99,85 @@ TEST(HangReport, ShowsTheProgramsOwnFramesAndWhereStacksPart) {
                               "    ranks 0-1,3: forward (train.py:300)\n"));
   for (ProcessStack& one : all.facts.stacks) one.frames = all.facts.stacks[0].frames;
   EXPECT_THAT(report_text(all), Not(HasSubstr("stacks part")));
+}
+
+/// Rank 2 waits in a call of another size than ranks 0, 1 and 3.
+Examination rank_2_passes_another_size() {
+  SmallJob job(4);
+  const int world = job.add_group("default_pg", {0, 1, 2, 3});
+  job.all_call(world, "nccl:all_reduce", 64, 2);
+  for (const int rank : {0, 1, 2, 3}) job.call(rank, world, "nccl:all_reduce", rank == 2 ? 3 : 289);
+  return std::move(job).examination();
+}
+
+TEST(HangReport, TheNextStepNamesTheTwoPlacesWhereStacksPart) {
+  Examination all = rank_2_passes_another_size();
+  EXPECT_THAT(report_text(all), HasSubstr("next\n  Compare what rank 2 runs there"));
+  for (const int rank : {0, 1, 2, 3}) {
+    all.facts.stacks.push_back(stack_of(rank, rank == 2 ? 284 : 280));
+  }
+  all.verdict.best.stack = all.facts.stacks[2].frames;
+  const std::string text = report_text(all);
+  EXPECT_THAT(text, HasSubstr("  stack of rank 2\n"));
+  EXPECT_THAT(text, HasSubstr("another branch is as likely as a wrong size.\n"));
+  EXPECT_THAT(text, HasSubstr("next\n  Look at train.py:284 (rank 2) and at train.py:280 (ranks "
+                              "0-1,3), and at the condition that\n"));
+  for (ProcessStack& one : all.facts.stacks) one.frames = all.facts.stacks[0].frames;
+  EXPECT_THAT(report_text(all),
+              HasSubstr("next\n  Compare the values that rank 2 and another rank"));
+}
+
+TEST(HangReport, RanksWhoseCallDiffersHaveARowAndWaitForTheOthers) {
+  const std::vector<PlaceRow> rows = place_rows(rank_2_passes_another_size());
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_THAT(rows[0].ranks, ElementsAre(0, 1, 3));
+  EXPECT_EQ(rows[0].waits, "2");
+  EXPECT_THAT(rows[1].ranks, ElementsAre(2));
+  EXPECT_EQ(rows[1].waits, "0-1,3");
+}
+
+TEST(HangReport, RecordsCountFromOneAsCallsDo) {
+  EXPECT_THAT(report_text(rank_2_passes_another_size()),
+              HasSubstr("dump_2, 3rd record: all_reduce"));
+}
+
+TEST(HangReport, AJobThatDoesNotHangShowsWhatSupportsIt) {
+  SmallJob job(2);
+  const int world = job.add_group("default_pg", {0, 1});
+  job.all_call(world, "nccl:all_reduce", 64, 3);
+  Examination all = std::move(job).examination();
+  const std::string done = "all 3 calls of each of 2 ranks are done, in the same order.";
+  EXPECT_THAT(why_of(all.verdict.best), HasSubstr(done));
+  LogFacts logs;
+  logs.stacks = {stack_of(0, 369), stack_of(1, 369)};
+  logs.run.has_finished = true;
+  logs.run.shown = {{"rank_0.log", -1, 3, "training loop finished"}};
+  const Explanation best = decide(*all.job, logs).best;
+  EXPECT_THAT(details_of(best), ElementsAre(testing::StartsWith("ranks 0-1: ")));
+  EXPECT_THAT(why_of(best), HasSubstr("The log reports that the program finished"));
+  ASSERT_EQ(best.evidence.size(), 1U);
+  EXPECT_EQ(best.evidence[0].text, "training loop finished");
+}
+
+TEST(HangReport, CallsThatDifferAreNotInTheSameOrder) {
+  SmallJob job(2);
+  const int world = job.add_group("default_pg", {0, 1});
+  for (const int rank : {0, 1}) job.call(rank, world, "nccl:all_reduce", rank == 0 ? 64 : 65, true);
+  const std::string why = why_of(std::move(job).examination().verdict.best);
+  EXPECT_THAT(why, Not(HasSubstr("same order"))) << why;
+}
+
+TEST(HangReport, AsksOnlyForWhatIsMissing) {
+  SmallJob job(3);
+  job.add_group("default_pg", {0, 1, 2});
+  const Examination all = std::move(job).examination();
+  Explanation one;
+  one.missing = {{Need::What::Stacks}, {Need::What::Dumps}};
+  all.job->rank(0).notes.has_stack = true;
+  EXPECT_THAT(missing_of(one, all.job.get()),
+              ElementsAre("stacks of ranks 1-2 (py-spy dump --pid PID)"));
+  for (const int rank : {1, 2}) all.job->rank(rank).notes.has_stack = true;
+  EXPECT_TRUE(missing_of(one, all.job.get()).empty());
 }
 
 TEST(HangReport, EachKindRefersToTheCommandThatExplainsIt) {

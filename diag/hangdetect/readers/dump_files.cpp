@@ -30,6 +30,7 @@ using logs::is_digit;
 
 /// A dump of 20,000 calls with deep stacks has 20 MB.
 constexpr std::uint64_t kLargestDump = 1U << 30U;
+constexpr const char* kOwnDescriptors = "/proc/self/fd";
 
 /// rank2 before rank10.
 bool natural_less(const std::string& a, const std::string& b) {
@@ -244,7 +245,7 @@ Result<InputFile> take_stdin() {
       done += put;
     }
   }
-  file.path = fmt::format("/proc/self/fd/{}", held->get());
+  file.path = fmt::format("{}/{}", kOwnDescriptors, held->get());
   file.held = std::move(held);
   return file;
 }
@@ -254,6 +255,9 @@ bool is_pickle_named(const RankDump& dump) { return !dump.path.ends_with(".json"
 }  // namespace
 
 int rank_of_name(std::string_view path) {
+  // The number of a descriptor: standard input, or a shell's <(command).
+  const std::string folder = fs::path(path).parent_path().string();
+  if (folder == kOwnDescriptors || folder == "/dev/fd") return -1;
   std::string stem = fs::path(path).filename().string();
   for (const std::string_view extension :
        {".gz", ".zst", ".json", ".pickle", ".pkl", ".bin", ".log", ".txt", ".out", ".err"}) {

@@ -22,6 +22,8 @@ constexpr std::array kFinished = {
     std::string_view{"training complete"},
     std::string_view{"training finished"},
     std::string_view{"training done"},
+    std::string_view{"training loop finished"},
+    std::string_view{"training loop complete"},
     std::string_view{"finished training"},
     std::string_view{"training is done"},
     std::string_view{"end of training"},

@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "diag/hangdetect/verdict/call_names.h"
+#include "diag/hangdetect/verdict/compare.h"
 #include "diag/hangdetect/verdict/evidence.h"
 #include "diag/hangdetect/verdict/overcome.h"
+#include "diag/hangdetect/verdict/positions.h"
 #include "diag/hangdetect/verdict/progress.h"
 #include "diag/hangdetect/verdict/scene.h"
 
@@ -81,6 +83,52 @@ bool is_any_call_issued(const Job& job) {
   return false;
 }
 
+/// Returns how many calls each rank with a dump has made, if all made as many; -1: they made different numbers, or one
+/// is still pending.
+std::int64_t equal_calls(const Job& job) {
+  std::int64_t calls = -1;
+  for (int r = 0; r < job.world(); ++r) {
+    const RankDump* dump = job.rank(r).dump;
+    if (dump == nullptr) continue;
+    const auto own = static_cast<std::int64_t>(dump->calls.size());
+    const bool are_done = std::ranges::none_of(dump->calls, &Call::is_pending);
+    if (!are_done || (calls >= 0 && own != calls)) return -1;
+    calls = own;
+  }
+  return calls;
+}
+
+/// Returns whether no group has a call in which its members differ.
+bool are_calls_alike(const Job& job) {
+  for (std::size_t group = 0; group < job.groups().size(); ++group) {
+    if (first_difference(job, static_cast<int>(group))) return false;
+  }
+  return true;
+}
+
+/// Adds what supports that no rank waits: the number of calls that ended, the ranks' stacks, and lines that report the
+/// program's end.
+void support_idle(const Scene& scene, int dumps, Explanation& one) {
+  one.total = dumps;
+  one.count = equal_calls(scene.job);
+  one.are_calls_alike = one.count > 0 && are_calls_alike(scene.job);
+  constexpr std::size_t kMost = 8;
+  for (const ProcessStack& stack : scene.logs.stacks) {
+    const std::string where = position_of(stack).text;
+    const auto known = std::ranges::find(one.places, where, &RanksAt::what);
+    if (stack.ranks.empty()) continue;
+    if (known != one.places.end()) {
+      known->ranks.insert(known->ranks.end(), stack.ranks.begin(), stack.ranks.end());
+      std::ranges::sort(known->ranks);
+    } else if (one.places.size() < kMost) {
+      one.places.push_back({stack.ranks, "", where});
+    }
+  }
+  if (!scene.logs.run.has_finished) return;
+  one.reports_end = true;
+  one.evidence = scene.logs.run.shown;
+}
+
 /// Adds that there are dumps, and that no rank waits according to them.
 bool add_idle_dumps(const Scene& scene, Explanations& out) {
   int dumps = 0;
@@ -116,6 +164,7 @@ bool add_idle_dumps(const Scene& scene, Explanations& out) {
     one.missing.push_back({Need::What::Stacks});
   } else {
     one = not_a_hang(Feature::NothingPending);
+    support_idle(scene, dumps, one);
     if (dumps == scene.job.world()) one.add(Feature::AllReported);
     if (!is_all_recorded(scene.job)) {
       one.add(Feature::Doubtful);

@@ -91,8 +91,10 @@ struct Explanation {
   Shown shown = Shown::Nothing;
   std::int64_t count = -1, total = -1;  ///< their meaning depends on the ground; -1: unset
   std::int64_t pause_s = 0;  ///< pause between two steps after which steps continued, in s; 0: none
-  bool is_local_rank = false;  ///< `culprits` are local ranks
-  Stack stack;                 ///< stack of the culprit's current or last call
+  bool is_local_rank = false;    ///< `culprits` are local ranks
+  bool are_calls_alike = false;  ///< no call of the dumps differs between the members of its group
+  bool reports_end = false;      ///< a line reports the end of the program, or that a server is up
+  Stack stack;                   ///< stack of the culprit's current or last call
   std::vector<Evidence> evidence;
   std::vector<Need> missing;
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "diag/report/sentences/hang_sentences.h"
 
@@ -28,9 +29,42 @@ constexpr std::string_view kNeeds[] = {
     "the pod's events (kubectl describe pod)",
     "the times of the last steps, and if it is stuck now the stacks of all ranks"};
 
-std::vector<std::string> missing_of(const Explanation& one) {
+namespace {
+
+/// Returns whether this input of the rank is among the evidence.
+bool is_given(Need::What what, const RankView& view) {
+  switch (what) {
+    case Need::What::Dumps:
+      return view.dump != nullptr && !view.dump->is_inferred();
+    case Need::What::Stacks:
+      return view.notes.has_stack;
+    default:
+      return false;
+  }
+}
+
+/// Removes the ranks whose input is given from `ranks`; where `ranks` is empty, it lists those of all ranks that remain.
+/// returns  false: nothing remains to collect
+bool keep_absent(Need::What what, const Job& job, std::vector<int>& ranks) {
+  std::vector<int> absent;
+  bool is_any_given = false;
+  for (int rank = 0; rank < job.world(); ++rank) {
+    const bool is_meant = ranks.empty() || std::ranges::find(ranks, rank) != ranks.end();
+    if (!is_meant) continue;
+    const bool has_it = is_given(what, job.rank(rank));
+    is_any_given |= has_it;
+    if (!has_it) absent.push_back(rank);
+  }
+  if (is_any_given) ranks = std::move(absent);
+  return !is_any_given || !ranks.empty();
+}
+
+}  // namespace
+
+std::vector<std::string> missing_of(const Explanation& one, const Job* job) {
   std::vector<std::string> lines;
-  for (const Need& need : one.missing) {
+  for (Need need : one.missing) {
+    if (job != nullptr && !keep_absent(need.what, *job, need.ranks)) continue;
     const std::string all = need.what == Need::What::ExitStatus ? "the peer" : "all ranks";
     std::string line(kNeeds[static_cast<std::size_t>(need.what)]);
     if (const std::size_t at = line.find("{}"); at != std::string::npos)

@@ -18,7 +18,8 @@ std::string why_of(const Explanation& one);
 std::vector<std::string> details_of(const Explanation& one);
 
 /// Returns the inputs that would increase the confidence, one line each.
-std::vector<std::string> missing_of(const Explanation& one);
+/// job  inputs that it already has are omitted; nullptr: none are
+std::vector<std::string> missing_of(const Explanation& one, const Job* job = nullptr);
 
 /// Returns the first thing to do, with a command if there is one; empty if there is no advice.
 std::string next_of(const Explanation& one, const Job& job, const LogFacts& logs);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/text_parts.h"
+#include "diag/hangdetect/verdict/compare_stacks.h"
 #include "diag/hangdetect/verdict/decide.h"
 #include "diag/job/completion_meaning.h"
 #include "diag/report/sentences/hang_sentences.h"
@@ -28,6 +29,32 @@ std::string pid_of(const LogFacts& logs, int rank) {
 }
 
 constexpr std::string_view kKernelLog = "dmesg -T | grep -iE 'oom|killed process|xid'";
+
+/// Returns what to compare where the calls of the ranks differ.
+std::string step_for_difference(const Explanation& one, const Job& job, const LogFacts& logs) {
+  const auto compared = compare_stacks(one.culprits, job, logs);
+  if (compared && compared->parting) {
+    const Parting& parting = *compared->parting;
+    return fmt::format(
+        "Look at {}:{} ({}) and at {}:{} ({}), and at the condition that chooses between them.",
+        parting.frame.file, parting.frame.line, ranks_text(parting.ranks), parting.other_frame.file,
+        parting.other_frame.line, ranks_text(parting.others));
+  }
+  if (compared && compared->are_equal)
+    return fmt::format(
+        "Compare the values that {} and another rank pass there: most other ranks make their call "
+        "at "
+        "the same place.",
+        ranks_text(one.culprits));
+  if (compared)
+    return fmt::format(
+        "Compare the stack of {} with those of {}: no two places are shared by most.",
+        ranks_text(one.culprits), ranks_text(compared->others));
+  return fmt::format(
+      "Compare what rank {} runs there with what another rank runs: stacks (py-spy dump), or the "
+      "frames of Flight Recorder dumps (TORCH_FR_BUFFER_SIZE=2000).",
+      one.culprits.front());
+}
 
 std::string step_for_rank(const Explanation& one, const Job& job, const LogFacts& logs) {
   const int rank = one.culprits.front();
@@ -70,11 +97,7 @@ std::string step_for_rank(const Explanation& one, const Job& job, const LogFacts
           "read its log.",
           rank, host, pid);
     default:
-      return fmt::format(
-          "Compare what rank {} runs there with what another rank runs: stacks "
-          "(py-spy dump), or the frames of Flight Recorder dumps "
-          "(TORCH_FR_BUFFER_SIZE=2000).",
-          rank);
+      return step_for_difference(one, job, logs);
   }
 }
 

@@ -86,9 +86,21 @@ std::string shown_text(const Explanation& one) {
   }
 }
 
+std::string nothing_pending_text(const Explanation& one) {
+  std::string text = "No rank waits in a call that its recorder has seen";
+  if (one.count > 0)
+    text += fmt::format(": all {} calls of {} are done{}", one.count,
+                        one.total == 1 ? "the rank" : fmt::format("each of {} ranks", one.total),
+                        one.are_calls_alike && one.total > 1 ? ", in the same order" : "");
+  text += ".";
+  if (one.reports_end) text += " The log reports that the program finished, or that it serves.";
+  return text + " This does not exclude that a rank is stuck outside of a collective.";
+}
+
 }  // namespace
 
 std::string quiet_text(const Explanation& one) {
+  if (one.ground() == F::NothingPending) return nothing_pending_text(one);
   const std::string step = one.count < 0
                                ? ""
                                : fmt::format(" up to step {}{}", one.count,
@@ -108,8 +120,6 @@ std::string quiet_text(const Explanation& one) {
           "pause{}. Ask again after that.",
           capital(ranks_text(one.others)), one.call.empty() ? " make it" : in_call(one, "enter"),
           one.what.empty() ? "" : fmt::format(" of up to {}", one.what));
-    case F::NothingPending:
-      return "No rank waits in a call that its recorder has seen.";
     case F::ReportIsHealthy:
       return fmt::format(
           "ncclras finds every communicator OK: all {} ranks answer and launched as many calls.",

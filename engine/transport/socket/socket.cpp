@@ -208,8 +208,7 @@ Result<UniqueFd> connect_to(const Endpoint& endpoint, const Patience& patience,
       return made;
     }
     if (outcome == ECONNREFUSED && no_listener == NoListener::IsEnd) {
-      return Error{ErrorCode::PeerGone,
-                   to_string(endpoint) + ": its process does not listen there any more"};
+      return Error{ErrorCode::PeerGone, "nothing listens at " + to_string(endpoint)};
     }
     if (!is_worth_another_try(outcome)) {
       return system_error("cannot connect to " + to_string(endpoint), outcome);
