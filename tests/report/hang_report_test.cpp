@@ -121,7 +121,7 @@ TEST(HangReport, TheNextStepNamesTheTwoPlacesWhereStacksPart) {
   EXPECT_THAT(text, HasSubstr("  stack of rank 2\n"));
   EXPECT_THAT(text, HasSubstr("another branch is as likely as a wrong size.\n"));
   EXPECT_THAT(text, HasSubstr("next\n  Look at train.py:284 (rank 2) and at train.py:280 (ranks "
-                              "0-1,3), and at the condition that\n"));
+                              "0-1,3), and at the condition that chooses\n"));
   for (ProcessStack& one : all.facts.stacks) one.frames = all.facts.stacks[0].frames;
   EXPECT_THAT(report_text(all),
               HasSubstr("next\n  Compare the values that rank 2 and another rank"));
