@@ -36,7 +36,7 @@ def main():
         if child == 0:
             error = run(rank, port)
             print(f"rank {rank}: {error}", flush=True)
-            time.sleep(LATE_S if rank == 0 else 0)  # the store is served by rank 0, and the others still read it
+            time.sleep(5 * LATE_S if rank == 0 else 0)  # the store is served by rank 0, and the others still read it
             os._exit(0 if "rank 2" in error else 1)
         children.append(child)
     statuses = [os.waitpid(child, 0)[1] for child in children]
