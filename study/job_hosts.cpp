@@ -222,7 +222,7 @@ Result<JobOptions> with_nodes(const JobOptions& options) {
   JobOptions counted = options;
   counted.gpus.reset();
   const bool is_file = find_cluster(options.on).has_value();
-  if (!is_file) counted = smallest_job(std::move(counted));
+  if (!is_file) counted.nodes = options.nvl_domain;
   RINGSIDE_TRY(const JobHosts hosts, load_job_hosts(counted));
   const auto gpus_of_run = [](const HostRun& run) {
     return static_cast<int>(gpus_of(run.host).size());

@@ -9,7 +9,7 @@ bool is_of_word(char c) {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-/// Removes the first word of the text, and what precedes it.  returns  the word; empty: there is none
+/// Removes the first word of the text, and what precedes it.  returns  the word; empty: no word is left
 std::string_view take_word(std::string_view& text) {
   const auto begin = std::ranges::find_if(text, is_of_word);
   const auto end = std::find_if_not(begin, text.end(), is_of_word);

@@ -25,11 +25,6 @@ struct Chain {
   std::vector<Piece> pieces = {};
 };
 
-template <typename T>
-void take_known(T& to, T from, T absent) {
-  if (from != absent) to = from;
-}
-
 void fold(CommPart& to, const CommPart& from) {
   take_known(to.comm, from.comm, std::uint64_t{0});
   take_known(to.comm_id, from.comm_id, std::uint64_t{0});

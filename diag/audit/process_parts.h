@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "diag/audit/evidence.h"
@@ -50,6 +51,12 @@ struct CallSum {
   void append(const CallSum& later);
   friend bool operator==(const CallSum&, const CallSum&) = default;
 };
+
+/// Takes a field of a part, unless it is `absent`: not stated.
+template <typename T>
+void take_known(T& to, std::type_identity_t<T> from, std::type_identity_t<T> absent) {
+  if (from != absent) to = from;
+}
 
 /// One process in one communicator. -1, 0 and kNone mean unknown, as in CommEvent. The fields that most lines need come
 /// first.

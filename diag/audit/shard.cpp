@@ -314,18 +314,15 @@ void Shard::take_edge(const Record& record) {
 void Shard::fill_part(std::uint32_t index, const CommEvent& event) {
   name_part(index, event.comm);
   CommPart& part = parts[index];
-  const auto set = [](auto& to, auto value, auto absent) {
-    if (value != absent) to = value;
-  };
-  set(part.comm_id, event.comm_id, 0U);
-  set(part.parent, event.parent, 0U);
-  set(part.rank, event.rank, -1);
-  set(part.nranks, event.nranks, -1);
-  set(part.color, event.color, -1);
-  set(part.child, event.child, -1);
-  set(part.bus_id, event.bus_id, -1);
-  set(part.cuda_device, event.cuda_device, -1);
-  set(part.nvml_device, event.nvml_device, -1);
+  take_known(part.comm_id, event.comm_id, 0U);
+  take_known(part.parent, event.parent, 0U);
+  take_known(part.rank, event.rank, -1);
+  take_known(part.nranks, event.nranks, -1);
+  take_known(part.color, event.color, -1);
+  take_known(part.child, event.child, -1);
+  take_known(part.bus_id, event.bus_id, -1);
+  take_known(part.cuda_device, event.cuda_device, -1);
+  take_known(part.nvml_device, event.nvml_device, -1);
   part.is_rccl = part.is_rccl || event.is_rccl;
 }
 

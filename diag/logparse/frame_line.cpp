@@ -134,7 +134,7 @@ bool begins_with_rank(std::string_view text) {
   return text.starts_with("rank") || text.starts_with("Rank") || text.starts_with("[rank");
 }
 
-/// Returns where a frame in full, at the end of the part, begins; npos: there is none.
+/// Returns where a frame in full, at the end of the part, begins; npos: the part has no such frame.
 std::size_t full_frame_at(std::string_view part) {
   FrameLine frame;
   if (const std::size_t open = part.rfind(" ("); open != std::string_view::npos && open > 0) {

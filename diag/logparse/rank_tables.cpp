@@ -208,7 +208,7 @@ bool are_names(const Header& header, std::string_view line, std::string_view nex
           is_rule(next));
 }
 
-/// Reads the heading of a table of ranks.  returns  nothing: the line is none
+/// Reads the heading of a table of ranks.  returns  nothing: the line is not a heading
 std::optional<Header> header_at(const std::vector<std::string_view>& lines, std::size_t at) {
   Header header;
   header.layout = layout_of(lines[at], lines[at + 1], lines[at + 2]);

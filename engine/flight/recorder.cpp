@@ -322,7 +322,7 @@ class FlightRecorder::Impl {
     std::abort();
   }
 
-  /// Returns a sentence about a call whose thread is stuck; nullopt: there is none.
+  /// Returns a sentence about a call whose thread is stuck; nullopt: no thread is stuck.
   std::optional<std::string> find_stuck(std::int64_t now) {
     const std::lock_guard lock(mutex_);
     for (Group& group : groups_) {

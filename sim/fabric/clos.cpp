@@ -117,7 +117,7 @@ class Clos : public Fabric {
                                                std::int64_t choice) const;
   [[nodiscard]] std::vector<int> static_links(const Leaf& from, const Leaf& to,
                                               std::uint64_t flow) const;
-  // Paths around links that are down; empty: there is none.
+  // Paths around links that are down; empty: no path is left.
   using LinksBySpine = std::vector<std::vector<int>>;  ///< [spine]: links of a leaf that are up
   [[nodiscard]] std::vector<int> links_left(const Leaf& from, const Leaf& to,
                                             std::uint64_t flow) const;

@@ -16,7 +16,7 @@ struct MeasuredHosts {
   std::vector<std::string> set = {};
 };
 
-/// Returns the file that describes a row's hosts, as ValidationQuestion::machines; empty: there is none.
+/// Returns the file that describes a row's hosts, as ValidationQuestion::machines; empty: no file describes them.
 std::string path_of_machine(const PublishedRow& row, const std::string& folder);
 
 /// Reads settings from comments of the file: `#: unit 18`, `#: --set N=V`. Without such comments, or without the file,

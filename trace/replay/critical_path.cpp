@@ -38,7 +38,7 @@ class Walk {
  private:
   /// An input of a step.
   struct Waited {
-    EventId step = kNoEvent;  ///< the step that provides it; kNoEvent: there is none
+    EventId step = kNoEvent;  ///< the step that provides it; kNoEvent: no step does
     PathCause cause = PathCause::Begin;
     std::int32_t peer = -1;
     std::int64_t end = 0;        ///< of that step
@@ -103,7 +103,7 @@ class Walk {
     return *std::ranges::max_element(all, {}, &Waited::available);
   }
 
-  /// Returns the input at whose time the step ended: simulated steps take no time of their own. If there is none, a chunk
+  /// Returns the input at whose time the step ended: simulated steps take no time of their own. Without an input, a chunk
   /// took longer than it would have taken alone, so the last message counts.
   /// returns  null: the trace is not simulated, or no message was needed
   [[nodiscard]] const Waited* last_of(const std::vector<Waited>& all, std::int64_t end) const {

@@ -49,7 +49,7 @@ struct WaitState {
   /// By rank: members without a dump, if members with a dump are absent too
   std::vector<std::vector<int>> may_wait;
 
-  /// Returns the front in which the rank waits, or nullptr if there is none or it is beyond kMostFronts.
+  /// Returns the front in which the rank waits, or nullptr if it waits in no collective or beyond kMostFronts.
   [[nodiscard]] const Front* front_of(int rank) const;
 };
 

@@ -48,7 +48,7 @@ std::size_t shared_frames(const Stack& a, const Stack& b) {
   return static_cast<std::size_t>(at.first - a.rbegin());
 }
 
-/// Returns the frame behind the `outer` outermost ones; nullptr: there is none.
+/// Returns the frame behind the `outer` outermost ones; nullptr: the stack ends there.
 const Frame* frame_behind(const Stack& stack, std::size_t outer) {
   return outer < stack.size() ? &stack[stack.size() - 1 - outer] : nullptr;
 }
