@@ -46,6 +46,9 @@ LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
 # What code names and a reference page lists.
 LISTED = ((re.compile(r'"(ringside\.[\w-]+/\d+)"'), "docs/reference/json.md"),
           (re.compile(r'"(RINGSIDE_[A-Z_]+)"'), "docs/reference/environment.md"))
+# Tests that a script selects by parts of their names, and the names.
+FILTER, FILTER_PART = re.compile(r"--gtest_filter=['\"]?([\w*:./-]+)"), re.compile(r"[A-Z]\w{5,}")
+TEST_NAME = re.compile(r"^TEST(?:_[FP])?\((\w+), (\w+)\)", re.MULTILINE)
 PAGE = re.compile(r"(?<![\w/.])docs/[\w/.-]+\.md\b")  # named in code or text, from the root
 
 
@@ -359,6 +362,17 @@ def unlisted_tests(texts):
             yield path, 1, f"{folder}/CMakeLists.txt does not name it: it is never run"
 
 
+def filters_without_tests(texts):
+    """Parts of a --gtest_filter that no test's name contains: a test was renamed, and the script runs nothing."""
+    names = " ".join(" ".join(match.groups()) for path, lines in texts.items() if path.endswith(CODE)
+                     for match in TEST_NAME.finditer("\n".join(lines)))
+    for path, lines in texts.items():
+        for number, line in enumerate(lines, 1):
+            for part in {part for found in FILTER.findall(line) for part in FILTER_PART.findall(found)}:
+                if part not in names:
+                    yield path, number, f"--gtest_filter: no test's name contains {part}"
+
+
 def classes_of(lines):
     """(line, name with namespaces) of each class that is defined at the level of a named namespace."""
     spaces = []
@@ -422,6 +436,7 @@ def check(root):
         if path.endswith("CMakeLists.txt"):
             findings += [(path, *finding) for finding in check_cmake(lines)]
     findings += unlisted_tests(texts)
+    findings += filters_without_tests(texts)
     findings += defined_twice(texts)
     findings += rooms_in_cycles(texts)
     folders = {os.path.dirname(path) for path in files if path.endswith(CODE)}

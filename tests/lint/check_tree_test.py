@@ -222,6 +222,15 @@ class CheckTree(unittest.TestCase):
         self.assert_one({"tests/lint/arrows.txt": table.format("", " trace")},
                         "tests/lint/arrows.txt:6", "<simgrid/ makes no use of trace")
 
+    def test_a_filter_of_tests_without_a_test_is_found(self):
+        tests = CLEAN["tests/base/units_test.cpp"] + "TEST_P(Units, OfManyRanks) {}\n"
+        for name, wrong in (("*OfManyRanks*Rdma*:Units*", ""), ("*OfManyRanks*:*OfOneRank*", "OfOneRank")):
+            files = {"tests/base/units_test.cpp": tests, "tests/base/run.sh": f"$1 --gtest_filter='{name}'\n"}
+            if wrong:
+                self.assert_one(files, "tests/base/run.sh:1", wrong)
+            else:
+                self.assertEqual(findings(files), [])
+
     def test_unfinished_work_is_found(self):
         self.assert_one({"sim/simgrid/README.md": "SimGrid\n\nTO" "DO: more\n"}, "sim/simgrid/README.md:3", "unfinished")
 

@@ -73,7 +73,7 @@ for one in "${wanted[@]}"; do
       proxies=$(realpath "$(dirname "$contract")/../cuda/ringside_cuda_processes_test")
       "$machine" --prepare >"$log" 2>&1 || leave_out "the machine cannot be prepared: $(tail -n 1 "$log")"
       in_machine 400 --add "$proxies" -- \
-        "$proxies --gtest_filter='*ASenderWaits*Rdma*:*HowItsConnections*Rdma*:*ABenchmark*Rdma*' 2>&1 | grep -v 'OK \|RUN'"
+        "$proxies --gtest_filter='*ASenderWaits*Rdma*:*TheKindsOfItsConnections*Rdma*:*ABenchmark*Rdma*' 2>&1 | grep -v 'OK \|RUN'"
       check "kernels whose slots an adapter reads and writes" 'PASSED  \] 6 tests'
       if grep -q 'FAILED\|SKIPPED' "$log"; then failed=$((failed + 1)); fi
       ;;
