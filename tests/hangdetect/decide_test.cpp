@@ -6,6 +6,7 @@
 #include "base/engine_words.h"
 #include "diag/hangdetect/verdict/call_names.h"
 #include "diag/hangdetect/verdict/evidence.h"
+#include "diag/report/sentences/hang_sentences.h"
 #include "tests/hangdetect/small_job.h"
 
 namespace ringside::hang {
@@ -62,6 +63,41 @@ TEST(Decide, AWaitNoLongerThanTheJobsOwnPausesIsNoHang) {
     facts.reports.resize(3);
     EXPECT_EQ(job.verdict(facts).best.kind, wait == 2ms ? Kind::NotAHang : Kind::MissingRank);
   }
+}
+
+// A first checkpoint is in no history.
+TEST(Decide, AStillJobWithAWaitOfSecondsIsLessCertainAndSaysSo) {
+  using namespace std::chrono_literals;
+  for (const auto wait : {3s, 60s}) {
+    SmallJob job(4);
+    const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
+    job.all_call(world, "nccl:all_reduce", 64, 5);
+    for (const int rank : {0, 1, 3}) job.call(rank, world, "nccl:all_reduce", 64);
+    job.write_dumps_after(wait);
+    LogFacts facts;
+    facts.reports.resize(3);
+    const Explanation best = job.verdict(facts).best;
+    EXPECT_EQ(best.kind, Kind::MissingRank);
+    EXPECT_THAT(best.culprits, ElementsAre(2));
+    EXPECT_EQ(best.has(Feature::PaceUnknown), wait == 3s);
+    EXPECT_EQ(why_of(best).find("Ask again") != std::string::npos, wait == 3s);
+  }
+}
+
+// A broadcast ends on the ranks before the one that stopped: no rank waits in a recorded call.
+TEST(Decide, ARankWithFewerEndedCallsIsMissingOnceTheJobHasStopped) {
+  SmallJob job(4);
+  const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
+  job.all_call(world, "nccl:broadcast", 64, 5);
+  for (int i = 0; i < 8; ++i) {
+    for (const int rank : {0, 1, 2}) job.call(rank, world, "nccl:broadcast", 64, true);
+  }
+  EXPECT_EQ(job.verdict().best.kind, Kind::NotAHang) << "the dumps may be of different moments";
+  job.reason(0, "rank 0: exchange 7 with rank 3: nothing came in time");
+  const Explanation best = job.verdict().best;
+  EXPECT_EQ(best.kind, Kind::MissingRank);
+  EXPECT_THAT(best.culprits, ElementsAre(3));
+  EXPECT_EQ(best.call, "broadcast 6 of default_pg");
 }
 
 TEST(Decide, AWaitOfUnknownLengthIsNotUsual) {

@@ -159,6 +159,22 @@ TEST(DumpConnections, ASenderBlockedAfterAllWasReceivedIsBlockedByTheConnection)
   EXPECT_TRUE(stalled_connections(blocked)[0].is_blocked);
 }
 
+// A chain that forwards: rank 1 keeps what it received until rank 2 has room.
+TEST(DumpConnections, ASenderWaitsForAReceiverThatCannotForward) {
+  const ConnectionProgress first{.sender = 0,
+                                 .receiver = 1,
+                                 .sent = 7,
+                                 .received = 7,
+                                 .is_blocked = true,
+                                 .sender_waits = true};
+  const ConnectionProgress next{
+      .sender = 1, .receiver = 2, .sent = 6, .received = 4, .sender_waits = true};
+  const std::vector<ConnectionProgress> chain{first, next};
+  for (const ConnectionProgress& one : stalled_connections(chain)) EXPECT_EQ(one.sender, 1);
+  const std::vector<ConnectionProgress> alone{first};
+  EXPECT_EQ(stalled_connections(alone).size(), 1U);
+}
+
 // The receiver waits on another connection of the same channel: nothing is lost.
 TEST(DumpConnections, ConnectionsOfOneChannelAreKeptApart) {
   const auto apart = between({.protocol = Protocol::Simple, .messages = 9},

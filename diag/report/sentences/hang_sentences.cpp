@@ -223,6 +223,16 @@ std::string silent_ranks_text(const Explanation& one) {
   return text + " A missing log is not evidence against a rank.";
 }
 
+/// Returns how long the ranks had waited, if that is too short to tell a hang from a pause.
+std::string short_wait_note(const Explanation& one) {
+  if (one.waited_s <= 0) return {};
+  return fmt::format(
+      " The wait was {:.1f} s old: the first step, a checkpoint or an evaluation takes as long. "
+      "Ask "
+      "again.",
+      one.waited_s);
+}
+
 std::string absence_text(const Explanation& one) {
   switch (one.ground()) {
     case F::Absent:
@@ -272,6 +282,13 @@ std::string absence_text(const Explanation& one) {
     case F::GroupsApart:
       return "Every rank waits, in calls of different groups: ranks that wait in one group may be "
              "missing from another.";
+    case F::LeftBehind:
+      return fmt::format(
+          "{} {} call{} behind: no rank waits in a recorded call, but {} never came to {}, which "
+          "{} "
+          "ended.",
+          capital_ranks(one.culprits, "is", "are"), one.count, one.count == 1 ? "" : "s",
+          one.culprits.size() == 1 ? "it" : "they", one.call, ranks_text(one.waiting));
     case F::OneCallBehind:
       return fmt::format(
           "{} in {}, which {} ended: it is one call behind, or its GPU did not end "
@@ -508,7 +525,7 @@ std::string why_of(const Explanation& one) {
     default:
       break;
   }
-  if (ground <= F::OneCallBehind) return absence_text(one);
+  if (ground <= F::LeftBehind) return absence_text(one) + short_wait_note(one);
   if (ground <= F::UnclearWait) return stall_text(one);
   if (ground <= F::PersonSays) return reported_text(one);
   return quiet_text(one);
