@@ -223,7 +223,7 @@ std::string silent_ranks_text(const Explanation& one) {
   return text + " A missing log is not evidence against a rank.";
 }
 
-/// Returns how long the ranks had waited, if that is too short to tell a hang from a pause.
+/// Returns how long the ranks had waited, if that is no longer than pauses are.
 std::string short_wait_note(const Explanation& one) {
   if (one.waited_s <= 0) return {};
   return fmt::format(
@@ -243,8 +243,8 @@ std::string absence_text(const Explanation& one) {
                          ranks_that(one.waiting, "waits", "wait"));
     case F::OneUnseen:
     case F::SomeUnseen:
-      return fmt::format("{} left no dump, and {} for {}{}.{}", capital(ranks_text(one.culprits)),
-                         ranks_that(one.waiting, "waits", "all wait"),
+      return fmt::format("There is no whole dump of {}, and {} for {}{}.{}",
+                         ranks_text(one.culprits), ranks_that(one.waiting, "waits", "all wait"),
                          one.culprits.size() == 1 ? "it" : "them", in_call(one), process_note(one));
     case F::SilentRoot:
       return fmt::format("Rank 0, the usual root, logs nothing, and {}{}.",
