@@ -105,12 +105,33 @@ std::string heading(const Explanation& best) {
   return fmt::format("{}{}{} (confidence {:.2f})", who, where, unknown, best.confidence);
 }
 
+/// Returns the next step, and the page of the finding, which is folded.
+std::string advice(const Examination& all) {
+  const Explanation& best = all.verdict.best;
+  std::string out;
+  const std::string next = next_of(best, *all.job, all.facts);
+  if (!next.empty()) out += fmt::format("<h2>Next</h2>\n<p>{}</p>\n", escaped_markup(next));
+  const std::vector<std::string> missing = missing_of(best, all.job.get());
+  if (!missing.empty()) out += "<p>To increase confidence, collect</p>\n<ul>\n";
+  for (const std::string& one : missing) out += fmt::format("<li>{}</li>\n", escaped_markup(one));
+  if (!missing.empty()) out += "</ul>\n";
+  const auto about = page_of(to_string(best.kind));
+  if (!about) return out;
+  const std::size_t heading = about->find("\n\n");  // the verdict repeats its name
+  return out + fmt::format(
+                   "<details><summary>What {} means, how to confirm and fix it</summary>"
+                   "<pre>{}</pre></details>\n",
+                   to_string(best.kind),
+                   escaped_markup(about->substr(heading == about->npos ? 0 : heading + 2)));
+}
+
 }  // namespace
 
 std::string report_html(const Examination& all) {
   const Explanation& best = all.verdict.best;
   Page page("ringside hang", heading(best), kStyle);
   page += fmt::format("<p>{}: {}</p>\n", to_string(best.kind), escaped_markup(why_of(best)));
+  page += advice(all);
   const std::vector<int> lanes = lanes_of(all);
   page += "<h2>The last calls of each rank</h2>\n" + legend(all);
   page += fmt::format("<div class='scroll'><svg width='{}' height='{}' role='img'>\n",

@@ -223,6 +223,17 @@ TEST(HangReport, LinesKeepToAHundredColumnsAndSteerNoTerminal) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
 }
 
+TEST(HangReport, ThePageHasTheNextStepAndThePageOfItsKind) {
+  const Examination all = rank_2_passes_another_size();
+  const std::string kind = to_string(all.verdict.best.kind);
+  const std::string page = report_html(all);
+  EXPECT_THAT(page, HasSubstr("<h2>Next</h2>\n<p>Compare what rank 2 runs there"));
+  EXPECT_THAT(page,
+              HasSubstr("<summary>What " + kind + " means, how to confirm and fix it</summary>"));
+  EXPECT_THAT(page, HasSubstr("## How to fix"));
+  EXPECT_THAT(page, Not(HasSubstr("# hang_")));
+}
+
 TEST(HangReport, ThePageEscapesNamesAndNeedsNoOtherFiles) {
   const std::string page = report_html(rank_2_is_missing("<b>&'s"));
   EXPECT_THAT(page, HasSubstr("&lt;b&gt;&amp;"));
