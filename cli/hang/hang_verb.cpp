@@ -96,7 +96,10 @@ VerbResult show(const hang::Examination& all, const HangArguments& arguments) {
   Json document;
   if (arguments.json) {
     document = hang::report_json(all);
-    if (arguments.table) document["tables"] = hang::call_tables_json(all);
+    if (arguments.table) {
+      document["tables"] = hang::call_tables_json(all);
+      document["transfers"] = hang::transfer_tables_json(all);
+    }
     if (arguments.verify) {
       const std::vector<study::Hypothesis> tried = study::synthesize(all);
       document["synthesis"] = document_of(tried);

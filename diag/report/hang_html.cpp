@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +30,7 @@ constexpr int kLeft = 70;
 constexpr std::string_view kStyle =
     R"(text{font:11px ui-monospace,monospace;fill:var(--ink)}svg{color:var(--ink)}
 .n{fill:#000}.c{font-weight:bold}.k{display:inline-block;width:12px;height:12px;margin-right:4px}
+.e{white-space:nowrap;margin-right:1em}
 )";
 
 // Colours that do not require distinguishing red and green; waiting calls also have a thick border.
@@ -59,22 +61,29 @@ std::string box(const Examination& all, int rank, std::size_t index, int x, int 
                                                     : call.is_pending() ? " (pending)"
                                                                         : "");
   return fmt::format(
-      "<rect x='{}' y='{}' width='{}' height='{}' fill='{}' fill-opacity='{}' stroke='{}' "
-      "stroke-width='{}'><title>{}</title></rect><text x='{}' y='{}' class='{}'>{}</text>\n",
-      x, y, kBox - 4, kHeight - 4, colour, call.is_pending() ? "0.35" : "0.9",
-      is_stuck_here ? "currentColor" : "none", is_stuck_here ? 2 : 0, escaped_markup(title), x + 3,
-      y + 11, call.is_pending() ? "r" : "n", call.sequence);
+      "<g><title>{}</title><rect x='{}' y='{}' width='{}' height='{}' fill='{}' fill-opacity='{}' "
+      "stroke='{}' stroke-width='{}'/><text x='{}' y='{}' class='{}'>{}</text></g>\n",
+      escaped_markup(title), x, y, kBox - 4, kHeight - 4, colour,
+      call.is_pending() ? "0.35" : "0.9", is_stuck_here ? "currentColor" : "none",
+      is_stuck_here ? 2 : 0, x + 3, y + 11, call.is_pending() ? "r" : "n", call.sequence);
 }
 
 std::string lane(const Examination& all, int rank, int y) {
   const auto& culprits = all.verdict.best.culprits;
   const bool is_culprit = std::binary_search(culprits.begin(), culprits.end(), rank);
-  std::string out = fmt::format("<text x='4' y='{}' class='{}'>{}rank {}</text>\n", y + 12,
-                                is_culprit ? "c" : "r", is_culprit ? "> " : "", rank);
   const RankView& view = all.job->rank(rank);
+  const auto& block = all.wait_state.blocks[static_cast<std::size_t>(rank)];
+  std::string where = view.dump == nullptr ? "no dump of this rank was read" : "not blocked";
+  if (view.dump != nullptr && block)
+    where = "stuck in " + call_title(*all.job, block->group, view.dump->calls[block->call]);
+  std::string out =
+      fmt::format("<g><title>rank {}{}: {}</title><text x='4' y='{}' class='{}'>{}rank {}</text>",
+                  rank, is_culprit ? ", a culprit" : "", escaped_markup(where), y + 12,
+                  is_culprit ? "c" : "r", is_culprit ? "> " : "", rank);
   if (view.dump == nullptr) {
-    return out + fmt::format("<text x='{}' y='{}' class='r'>no dump</text>\n", kLeft, y + 12);
+    return out + fmt::format("<text x='{}' y='{}' class='r'>no dump</text></g>\n", kLeft, y + 12);
   }
+  out += "</g>\n";
   const std::size_t size = view.dump->calls.size();
   const std::size_t first = size > kCalls ? size - kCalls : 0;
   for (std::size_t i = first; i < size; ++i) {
@@ -84,10 +93,19 @@ std::string lane(const Examination& all, int rank, int y) {
 }
 
 std::string legend(const Examination& all) {
+  constexpr std::size_t kMostGroups = 24;
+  std::set<int> with_calls;
+  for (int rank = 0; rank < all.job->world(); ++rank) {
+    for (const GroupCalls& calls : all.job->rank(rank).groups) with_calls.insert(calls.group);
+  }
   std::string out = "<p>";
-  for (std::size_t i = 0; i < all.job->groups().size() && i < 24; ++i) {
-    out += fmt::format("<span class='k' style='background:{}'></span>{} &nbsp; ", kColours[i % 8],
-                       escaped_markup(title_of(all.job->groups()[i])));
+  std::size_t shown = 0;
+  for (const int group : with_calls) {
+    if (group < 0 || shown == kMostGroups) continue;
+    ++shown;
+    out += fmt::format("<span class='e'><span class='k' style='background:{}'></span>{}</span> ",
+                       kColours[static_cast<std::size_t>(group) % 8],
+                       escaped_markup(title_of(all.job->group(group))));
   }
   return out + "</p>\n";
 }
