@@ -378,9 +378,8 @@ std::string stall_text(const Explanation& one) {
 std::string reported_text(const Explanation& one) {
   switch (one.ground()) {
     case F::ReportedAbsent:
-      return fmt::format("{} did not arrive{}: {} names {}.", capital(ranks_text(one.culprits)),
-                         in_call(one, "to"), name_of(one.reporter),
-                         one.culprits.size() == 1 ? "it" : "them");
+      return fmt::format("{} did not arrive{}, according to {}.", capital(ranks_text(one.culprits)),
+                         in_call(one, "to"), name_of(one.reporter));
     case F::NotStarted:
       return fmt::format("{} not begun to create the communicator, and the others wait in it.",
                          capital_ranks(one.culprits, "has", "have"));
