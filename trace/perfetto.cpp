@@ -234,7 +234,8 @@ class Writer {
       std::string group;
       if (event.communicator < names_.size()) {
         // A group that is alone, but for its transfers, needs no name.
-        if (names_.size() > 2 || event.communicator > 0) group = " of " + names_[event.communicator];
+        if (names_.size() > 2 || event.communicator > 0)
+          group = " of " + names_[event.communicator];
       } else if (process >= kProcessesPerCommunicator) {
         group = fmt::format(" of communicator {}", event.communicator);
       }
