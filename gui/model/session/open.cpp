@@ -124,7 +124,13 @@ std::vector<WaitingRank> waits_of(const hang::Examination& all) {
     const auto& block = all.wait_state.blocks[rank];
     const hang::Call* const call =
         block ? all.job->find(one.rank, block->group, block->sequence) : nullptr;
-    if (call != nullptr) one.at = hang::call_title(*all.job, block->group, *call);
+    if (call != nullptr) {
+      one.at = hang::call_title(*all.job, block->group, *call);
+    } else if (block && all.job->rank(one.rank).dump != nullptr) {  // a send or receive
+      const auto& calls = all.job->rank(one.rank).dump->calls;
+      if (block->call < calls.size())
+        one.at = hang::call_title(*all.job, block->group, calls[block->call]);
+    }
     // All arrived, and it cannot begin: the ranks that made the correct call wait for the others.
     if (call != nullptr && one.for_whom.empty() && !one.is_culprit)
       one.for_whom = all.verdict.best.culprits;
