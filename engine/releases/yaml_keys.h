@@ -2,7 +2,7 @@
 
 #include <yaml-cpp/yaml.h>
 
-#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -34,16 +34,14 @@ class YamlKeys {
   /// Declares that other code reads `key`, if it is present.
   void skip(const std::string& key) { known_.push_back(key); }
 
-  /// T  a number, a bool, a std::vector of numbers, or a std::array, whose length must match
+  /// T  a number, a bool, or a std::vector of numbers
   template <typename T>
   void read(const std::string& key, T& value) {
-    const YAML::Node found = take(key);
-    if (!found) return;
-    try {
-      value = found.as<T>();
-    } catch (const YAML::BadConversion&) {
-      fail("key '" + key + "' has a value of another type or length");
-    }
+    read_as(key, value, "has a value of another type");
+  }
+  template <typename Number, std::size_t N>
+  void read(const std::string& key, std::array<Number, N>& values) {
+    read_as(key, values, "must be a list of " + std::to_string(N) + " numbers");
   }
   /// Reads one of `words` and assigns its index.
   template <typename Word, std::size_t N>
@@ -59,6 +57,16 @@ class YamlKeys {
   [[nodiscard]] Status finish() const;
 
  private:
+  template <typename T>
+  void read_as(const std::string& key, T& value, const std::string& mistake) {
+    const YAML::Node found = take(key);
+    if (!found) return;
+    try {
+      value = found.as<T>();
+    } catch (const YAML::BadConversion&) {
+      fail("key '" + key + "' " + mistake);
+    }
+  }
   std::optional<std::size_t> read_word(const std::string& key, std::span<const char* const> words);
   /// Keeps the first error for finish().
   void fail(const std::string& what);
