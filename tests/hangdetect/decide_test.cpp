@@ -24,11 +24,17 @@ TEST(FoldRanks, NeighboursAndEqualDistancesAreFolded) {
   EXPECT_EQ(fold_ranks({1, 2, 4, 6, 8, 10, 11}), "1-2,4-10:2,11");
 }
 
-TEST(Decide, ARankThatNeverCameIsMissing) {
+/// Returns a job of 4 ranks that have made 5 calls; all but rank 2 wait in the sixth.
+SmallJob all_but_rank_2_wait() {
   SmallJob job(4);
   const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
   job.all_call(world, "nccl:all_reduce", 64, 5);
   for (const int rank : {0, 1, 3}) job.call(rank, world, "nccl:all_reduce", 64);
+  return job;
+}
+
+TEST(Decide, ARankThatNeverCameIsMissing) {
+  const SmallJob job = all_but_rank_2_wait();
   const Verdict verdict = job.verdict();
   EXPECT_EQ(verdict.best.kind, Kind::MissingRank);
   EXPECT_THAT(verdict.best.culprits, ElementsAre(2));
@@ -54,10 +60,7 @@ TEST(Decide, ARankAloneInATransferWhileAllOthersAreAtOnePlaceWentAhead) {
 TEST(Decide, AWaitNoLongerThanTheJobsOwnPausesIsNoHang) {
   using namespace std::chrono_literals;
   for (const auto wait : {2ms, 1000ms}) {
-    SmallJob job(4);
-    const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
-    job.all_call(world, "nccl:all_reduce", 64, 5);
-    for (const int rank : {0, 1, 3}) job.call(rank, world, "nccl:all_reduce", 64);
+    SmallJob job = all_but_rank_2_wait();
     job.write_dumps_after(wait);
     LogFacts facts;
     facts.reports.resize(3);
@@ -69,10 +72,7 @@ TEST(Decide, AWaitNoLongerThanTheJobsOwnPausesIsNoHang) {
 TEST(Decide, AStillJobWithAWaitOfSecondsIsLessCertainAndSaysSo) {
   using namespace std::chrono_literals;
   for (const auto wait : {3s, 60s}) {
-    SmallJob job(4);
-    const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
-    job.all_call(world, "nccl:all_reduce", 64, 5);
-    for (const int rank : {0, 1, 3}) job.call(rank, world, "nccl:all_reduce", 64);
+    SmallJob job = all_but_rank_2_wait();
     job.write_dumps_after(wait);
     LogFacts facts;
     facts.reports.resize(3);
