@@ -66,7 +66,7 @@ class Relations {
     // Three reports of ncclras with equal counts show that nothing moves, unless the job often pauses as long.
     const std::vector<RasReport>& reports = scene_.logs.reports;
     const bool is_usual = reports.size() >= 3 && are_waits_usual(scene_.job, scene_.wait_state);
-    const bool is_still = reports.size() >= 3 && !is_usual && !has_moved(reports);
+    const bool is_still = !is_usual && scene_.are_reports_equal();
     const bool is_settled = is_still || scene_.logs.timeouts > 0 ||
                             has_statement(What::EngineDiffers) || has_statement(What::LeftGroup);
     if (is_still && scene_.logs.timeouts == 0) add_short_waits();
@@ -318,6 +318,11 @@ bool Scene::spans_hosts() const {
     }
   });
   return hosts.size() > 1;
+}
+
+bool Scene::are_reports_equal() const {
+  constexpr std::size_t kEnough = 3;
+  return logs.reports.size() >= kEnough && !has_moved(logs.reports);
 }
 
 bool Scene::is_hang_reported() const {

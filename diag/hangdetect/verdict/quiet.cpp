@@ -133,9 +133,7 @@ void support_idle(const Scene& scene, int dumps, Explanation& one) {
 /// Returns whether a rank's call timed out, or the ranks made no call in a second look, for longer than they usually do.
 bool has_stopped(const Scene& scene) {
   if (scene.is_hang_reported()) return true;
-  constexpr std::size_t kReports = 3;
-  const bool are_reports_equal =
-      scene.logs.reports.size() >= kReports && !ringside::hang::has_moved(scene.logs.reports);
+  const bool are_reports_equal = scene.are_reports_equal();
   bool has_timed_out = false;
   bool have_all_stayed = true;
   for (int r = 0; r < scene.job.world(); ++r) {
@@ -165,7 +163,8 @@ std::optional<Explanation> left_behind(const Scene& scene) {
     const auto& [least, behind] = *by_calls.begin();
     const Call* next = scene.job.find(ahead.front(), static_cast<int>(group),
                                       static_cast<std::uint32_t>(least + 1));
-    if (next == nullptr || !has_stopped(scene)) continue;
+    if (next == nullptr) continue;
+    if (!has_stopped(scene)) return std::nullopt;  // the same for all groups
     Explanation one;
     one.kind = Kind::MissingRank;
     one.features = {Feature::LeftBehind, Feature::AllReported};

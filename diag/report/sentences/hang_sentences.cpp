@@ -228,8 +228,7 @@ std::string short_wait_note(const Explanation& one) {
   if (one.waited_s <= 0) return {};
   return fmt::format(
       " The wait was {:.1f} s old: the first step, a checkpoint or an evaluation takes as long. "
-      "Ask "
-      "again.",
+      "Ask again.",
       one.waited_s);
 }
 
@@ -285,8 +284,7 @@ std::string absence_text(const Explanation& one) {
     case F::LeftBehind:
       return fmt::format(
           "{} {} call{} behind: no rank waits in a recorded call, but {} never came to {}, which "
-          "{} "
-          "ended.",
+          "{} ended.",
           capital_ranks(one.culprits, "is", "are"), one.count, one.count == 1 ? "" : "s",
           one.culprits.size() == 1 ? "it" : "they", one.call, ranks_text(one.waiting));
     case F::OneCallBehind:
