@@ -54,10 +54,23 @@ def arguments_of(words):
     return asked
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+class HeldPort:
+    """A TCP port of loopback that the kernel gives to nobody else while it is held, neither as any free port nor for a connection.
+
+    A listener that asks for it by number and sets SO_REUSEADDR, as PyTorch's TCPStore does, gets it all the same.
+    """
+
+    def __init__(self):
+        self._socket = socket.socket()
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._socket.bind(("127.0.0.1", 0))
+        self.number = self._socket.getsockname()[1]
+
+    def __enter__(self):
+        return self.number
+
+    def __exit__(self, *_):
+        self._socket.close()
 
 
 class Rank:
@@ -106,9 +119,8 @@ class Rank:
         self.log.close()
 
 
-def run_ranks(asked, folder):
+def run_ranks(asked, folder, port):
     """Runs the job. Returns the exit status of each rank; negative: the signal that ended it."""
-    port = free_port()
     ranks = [Rank(number, asked, folder, port) for number in range(asked.ranks)]
     end = None
     try:
@@ -154,7 +166,8 @@ def main(words=None):
     if asked.output:
         os.makedirs(asked.output, exist_ok=True)
     folder = os.path.abspath(asked.output) if asked.output else tempfile.mkdtemp(prefix="ringside-run-")
-    statuses = run_ranks(asked, folder)
+    with HeldPort() as port:
+        statuses = run_ranks(asked, folder, port)
     has_dumps = any(Path(folder).glob(DUMP_PREFIX + "*"))
     keeps = bool(asked.output)
     status = FINE

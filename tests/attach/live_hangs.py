@@ -9,20 +9,17 @@ more without attach: the job must end in the same way. Exit status 1: fewer than
 
 import argparse
 import json
-import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+from ringside.launch import HeldPort  # noqa: E402
 
 # Places of the five kinds in real_hang.cpp's table, which a seed modulo 15 selects.
 KINDS = {0: "skip", 2: "wrong_count", 8: "reorder", 1: "kill", 11: "stop"}
 LONGEST_S = 15.0
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 def ask(arguments, port):
@@ -39,7 +36,11 @@ def ask(arguments, port):
 
 def run_job(arguments, seed, asks):
     """returns  the truth, attach's answer, its seconds, how the job ended"""
-    port = free_port()
+    with HeldPort() as port:
+        return ask_job(arguments, seed, asks, port)
+
+
+def ask_job(arguments, seed, asks, port):
     job = subprocess.Popen([arguments.held_job, str(seed), str(port), str(arguments.hold)],
                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     truth = json.loads(job.stdout.readline())

@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 STEPS = 20
 FAULTY_STEP = 7
@@ -81,12 +82,6 @@ def launch(fault, folder, ranks, port, has_plane):
     return max(abs(one.wait()) for one in started)
 
 
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
 def children_of(pid):
     found = []
     for name in os.listdir("/proc"):
@@ -106,10 +101,14 @@ class Job:
 
     def __init__(self, arguments, root, fault):
         self.root = root
+        sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+        from ringside.launch import HeldPort  # the ranks are other copies of this file, without the project beside them
+
+        self.port = HeldPort()
         self.folder = tempfile.mkdtemp(prefix="torch-hang-", dir=self.root + "/tmp")
         inside = self.folder[len(self.root):]
         shutil.copy(os.path.abspath(__file__), self.folder + "/job.py")
-        words = [arguments.python, inside + "/job.py", "launch", fault, inside, str(arguments.ranks), str(free_port()),
+        words = [arguments.python, inside + "/job.py", "launch", fault, inside, str(arguments.ranks), str(self.port.number),
                  "plane" if has_control_plane(arguments, root) else ""]
         self.launcher = subprocess.Popen(within(self.root, words))
 

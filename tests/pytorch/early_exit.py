@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 
-from forked_ranks import dist, ringside, tcp_store, torch
+from forked_ranks import HeldPort, dist, ringside, tcp_store, torch
 
 TIMEOUT_S = 120
 END_S = 10
@@ -50,15 +50,14 @@ def run(case, rank, port):
 
 
 def main():
-    port = 20000 + os.getpid() % 20000
     for case in sys.argv[1:] or CASES:
         *_, wanted = CASES[case]
-        port += 1
+        held = HeldPort()
         children = []
         for rank in range(2):
             child = os.fork()
             if child == 0:
-                error, took = run(case, rank, port)
+                error, took = run(case, rank, held.number)
                 if rank == 0:
                     print(f"{case}: after {took:.1f} s: {error}", flush=True)
                 ringside.torch._leave()

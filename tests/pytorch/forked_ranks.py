@@ -18,10 +18,12 @@ except ImportError:
     sys.exit(77)
 import ringside.script
 import ringside.torch
+from ringside.launch import HeldPort
 
 # Debian builds PyTorch without libuv, which 2.4 and later take for TCPStore unless they are told otherwise.
 os.environ["USE_LIBUV"] = "0"
 VERSION = tuple(int(part) for part in torch.__version__.split(".")[:2])
+_held = []
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "pytorch"
 
 
@@ -31,9 +33,10 @@ def tcp_store(port, rank, ranks):
     return dist.TCPStore("127.0.0.1", port, ranks, rank == 0, timeout=datetime.timedelta(seconds=60), **words)
 
 
-def start(ranks, words, folder, port, **environment):
+def start(ranks, words, folder, **environment):
     """Starts a script, of the examples if it is no path from the root; its output goes to rank_R.log in the folder. Returns the processes."""
     children = []
+    port = _new_port()
     for rank in range(ranks):
         child = os.fork()
         if child == 0:
@@ -42,9 +45,10 @@ def start(ranks, words, folder, port, **environment):
     return children
 
 
-def spawn(ranks, words, folder, port, **environment):
+def spawn(ranks, words, folder, **environment):
     """As start(), but each rank imports PyTorch itself: a forked one that has used FSDP2 crashes in exit(), over gloo, too."""
     children = []
+    port = _new_port()
     for rank in range(ranks):
         log = os.path.join(folder, f"rank_{rank}.log")
         files = [(os.POSIX_SPAWN_OPEN, 1, log, os.O_CREAT | os.O_WRONLY, 0o644), (os.POSIX_SPAWN_DUP2, 1, 2)]
@@ -52,6 +56,12 @@ def spawn(ranks, words, folder, port, **environment):
         program = [sys.executable, str(EXAMPLES / words[0]), *words[1:]]
         children.append(os.posix_spawn(sys.executable, program, own, file_actions=files))
     return children
+
+
+def _new_port():
+    """Of a job of this process: held until the process ends."""
+    _held.append(HeldPort())
+    return _held[-1].number
 
 
 def _environment(rank, ranks, folder, port):

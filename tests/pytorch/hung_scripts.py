@@ -173,7 +173,6 @@ def main():
     with tempfile.TemporaryDirectory(prefix="hung-scripts-", ignore_cleanup_errors=True) as top:
         failures = []
         pending = list(names or CASES)
-        port = 20000 + os.getpid() % 20000
         while pending:
             batch, pending = pending[:SIDE_BY_SIDE], pending[SIDE_BY_SIDE:]
             folders = {}
@@ -182,8 +181,7 @@ def main():
                 script, ranks, faults, *_ = CASES[name]
                 folders[name] = os.path.join(top, name.replace(" ", "_"))
                 os.mkdir(folders[name])
-                port += 1
-                children = start(ranks, script.split(), folders[name], port, TIMEOUT=str(TIMEOUT_S), RINGSIDE_FAULTS=faults)
+                children = start(ranks, script.split(), folders[name], TIMEOUT=str(TIMEOUT_S), RINGSIDE_FAULTS=faults)
                 jobs.append((name, children, folders[name]))
             failures += in_parallel(run_case, program, jobs)
             jobs = []
@@ -191,8 +189,7 @@ def main():
                 words, faults, original = reproduce(program, name, folders[name])
                 again = os.path.join(folders[name], "again")
                 os.mkdir(again)
-                port += 1
-                children = start(CASES[name][1], words, again, port, RINGSIDE_OP_TIMEOUT=str(TIMEOUT_S), RINGSIDE_FAULTS=faults)
+                children = start(CASES[name][1], words, again, RINGSIDE_OP_TIMEOUT=str(TIMEOUT_S), RINGSIDE_FAULTS=faults)
                 jobs.append((name, children, again, original))
             failures += in_parallel(compare_again, program, jobs)
         for failure in failures:

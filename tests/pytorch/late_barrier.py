@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from forked_ranks import dist, tcp_store
+from forked_ranks import HeldPort, dist, tcp_store
 
 LATE_S = 1.0
 TIMEOUT = datetime.timedelta(seconds=2)
@@ -29,12 +29,12 @@ def run(rank, port):
 
 
 def main():
-    port = 20000 + os.getpid() % 20000
+    held = HeldPort()
     children = []
     for rank in range(3):
         child = os.fork()
         if child == 0:
-            error = run(rank, port)
+            error = run(rank, held.number)
             print(f"rank {rank}: {error}", flush=True)
             time.sleep(5 * LATE_S if rank == 0 else 0)  # the store is served by rank 0, and the others still read it
             os._exit(0 if "rank 2" in error else 1)

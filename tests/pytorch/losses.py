@@ -23,9 +23,9 @@ def scripts():
     return ["ddp.py"] + ["fsdp.py 1"] * (VERSION >= (2, 6)) + ["fsdp.py 2"] * (VERSION >= (2, 14))
 
 
-def losses_over(backend, script, folder, port):
+def losses_over(backend, script, folder):
     begin = spawn if script == "fsdp.py 2" else start
-    children = begin(RANKS, script.split(), folder, port, BACKEND=backend)
+    children = begin(RANKS, script.split(), folder, BACKEND=backend)
     statuses = [os.waitpid(child, 0)[1] for child in children]
     logs = [open(os.path.join(folder, f"rank_{rank}.log")).read() for rank in range(RANKS)]
     if any(statuses):
@@ -34,14 +34,12 @@ def losses_over(backend, script, folder, port):
 
 
 def main():
-    port = 20000 + os.getpid() % 20000
     is_good = True
     for script in sys.argv[1:] or scripts():
         losses = {}
         for backend in ("gloo", "ringside"):
-            port += 1
             with tempfile.TemporaryDirectory(prefix="losses-", ignore_cleanup_errors=True) as folder:
-                losses[backend] = losses_over(backend, script, folder, port)
+                losses[backend] = losses_over(backend, script, folder)
         gloo, ringside = losses.values()
         worst = max((abs(a - b) / abs(a) for a, b in zip(gloo, ringside)), default=1)
         print(f"{script}: {len(gloo)} steps: loss {gloo[0]:.6f} to {gloo[-1]:.6f}, worst difference {worst:.2g}", flush=True)

@@ -5,10 +5,13 @@
 """
 
 import os
+import socket
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from ringside.launch import HeldPort
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "pytorch"
 
@@ -28,7 +31,25 @@ def check(answer, status, *texts):
         sys.exit(f"{answer.args}: status {answer.returncode}, not {status}:\n{shown}")
 
 
+def listens(port, shares):
+    with socket.socket() as one:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, shares)
+        try:
+            one.bind(("", port))
+            one.listen()
+        except OSError:
+            return False
+        return True
+
+
+def check_held_port():
+    with HeldPort() as port:
+        if listens(port, 0) or not listens(port, 1):
+            sys.exit(f"port {port} is not kept for those who share it")
+
+
 def main():
+    check_held_port()
     program = sys.argv[1]
     script = str(EXAMPLES / "all_reduce.py")
     check(run(program, script, "-n", "2"), 0, "rank 0: 0.500", "rank 1: 0.500")

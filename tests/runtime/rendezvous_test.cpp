@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include <array>
@@ -22,10 +24,24 @@ namespace {
 using testing::HasSubstr;
 using Table = std::map<std::string, std::string>;
 
-std::uint16_t free_port() {
-  const auto listener = listen_tcp(loopback_address());
-  return std::get<SocketAddress>(*local_endpoint(listener->get())).port;
-}
+/// A TCP port that the kernel gives to nobody else while this lives; a listener with SO_REUSEADDR, as listen_tcp() makes it
+/// for a requested port, can have it.
+class HeldPort {
+ public:
+  HeldPort() : socket_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)} {
+    const int on = 1;
+    ::setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    const sockaddr_in any{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {}, .sin_zero = {}};
+    EXPECT_EQ(::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&any), sizeof any), 0);
+  }
+  [[nodiscard]] std::uint16_t number() const {
+    return std::get<SocketAddress>(*local_endpoint(socket_.get())).port;
+  }
+  [[nodiscard]] std::string text() const { return std::to_string(number()); }
+
+ private:
+  UniqueFd socket_;
+};
 
 /// Expects that all ranks meet with the settings of `table`, and gather once.
 void expect_meeting(int nranks, Table table, Launcher launcher, const std::string& way) {
@@ -47,12 +63,14 @@ void expect_meeting(int nranks, Table table, Launcher launcher, const std::strin
 }
 
 TEST(Rendezvous, RanksMeetAtTheMastersPort) {
-  expect_meeting(3, {{"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", std::to_string(free_port())}},
+  const HeldPort port;
+  expect_meeting(3, {{"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", port.text()}},
                  Launcher::Torchrun, "MASTER_ADDR");
 }
 
 TEST(Rendezvous, RanksMeetAtTheCommId) {
-  expect_meeting(3, {{"NCCL_COMM_ID", fmt::format("localhost:{}", free_port())}}, Launcher::OpenMpi,
+  const HeldPort port;
+  expect_meeting(3, {{"NCCL_COMM_ID", "localhost:" + port.text()}}, Launcher::OpenMpi,
                  "NCCL_COMM_ID");
 }
 
@@ -72,7 +90,8 @@ TEST(Rendezvous, RanksOfASlurmStepMeetOnItsFirstHost) {
 
 TEST(Rendezvous, ASecretThatDiffersKeepsRanksOut) {
   testing::internal::CaptureStderr();
-  const std::string port = std::to_string(free_port());
+  const HeldPort held;
+  const std::string port = held.text();
   const auto meet = [&](int rank, const char* secret) {
     return rendezvous(
         {.rank = rank, .nranks = 2}, kPlenty,
@@ -92,7 +111,8 @@ TEST(Rendezvous, ASecretThatDiffersKeepsRanksOut) {
 
 /// Returns the message of rank 0 or of another rank while it arranges the meeting.
 std::string said_of_secret(int rank, Table table) {
-  table.insert({{"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", std::to_string(free_port())}});
+  const HeldPort port;
+  table.insert({{"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", port.text()}});
   testing::internal::CaptureStderr();
   const auto meeting = rendezvous({.rank = rank, .nranks = 2}, kPlenty, environment_of(table));
   EXPECT_TRUE(meeting) << meeting.error().message;
@@ -111,7 +131,8 @@ TEST(Rendezvous, Rank0WarnsWhereTheSecretCanBeGuessed) {
 // 192.0.2.1 is an address for documentation: no interface has it, like the address of a service in front of this host.
 TEST(Rendezvous, ARootWithATranslatedAddressListensOnOneInterface) {
   testing::internal::CaptureStderr();
-  const std::uint16_t port = free_port();
+  const HeldPort held;
+  const std::uint16_t port = held.number();
   const auto meeting = rendezvous({.rank = 0, .nranks = 2}, kPlenty,
                                   environment_of({{"MASTER_ADDR", "192.0.2.1"},
                                                   {"MASTER_PORT", std::to_string(port)},
