@@ -55,7 +55,7 @@ def arguments_of(words):
 
 
 class HeldPort:
-    """A TCP port of loopback that the kernel gives to nobody else while it is held, neither as any free port nor for a connection.
+    """A TCP port of loopback that the kernel gives to no other socket while it is held, neither as any free port nor for a connection.
 
     A listener that asks for it by number and sets SO_REUSEADDR, as PyTorch's TCPStore does, gets it all the same.
     """

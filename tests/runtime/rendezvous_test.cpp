@@ -24,7 +24,7 @@ namespace {
 using testing::HasSubstr;
 using Table = std::map<std::string, std::string>;
 
-/// A TCP port that the kernel gives to nobody else while this lives; a listener with SO_REUSEADDR, as listen_tcp() makes it
+/// A TCP port that the kernel gives to no other socket while this lives; a listener with SO_REUSEADDR, as listen_tcp() makes it
 /// for a requested port, can have it.
 class HeldPort {
  public:
