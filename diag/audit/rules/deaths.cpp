@@ -26,7 +26,7 @@ Finding& add_dead(Findings& findings, std::string title) {
 
 constexpr std::int64_t kKilled = -9;
 
-void say_killed(Finding& finding) {
+void explain_kill(Finding& finding) {
   finding.cause =
       "killed from outside: most often the host or the container ran out of memory (the kernel's "
       "OOM killer), else the scheduler ended it";
@@ -127,7 +127,7 @@ void name_dead(const JobFacts& facts, const hang::Explanation& death,
 }
 
 /// Adds the reason that the lines state: memory, an external signal, a resource of the node.
-void say_why(const hang::Explanation& death, Finding& finding) {
+void explain_death(const hang::Explanation& death, Finding& finding) {
   const bool is_of_memory = death.cause == facts::DeathCause::HostMemory;
   if (is_of_memory) {
     finding.title += ": its host or container ran out of memory";
@@ -138,7 +138,7 @@ void say_why(const hang::Explanation& death, Finding& finding) {
         "more memory for the container or the job (Kubernetes: limits.memory, Slurm: --mem); "
         "fewer data loader workers; load checkpoints on one rank at a time";
   } else if (death.exit_code == kKilled) {
-    say_killed(finding);
+    explain_kill(finding);
   }
   constexpr std::string_view kLow = "low on resource: ";
   const std::string_view line = finding.evidence.lines().front().text;
@@ -199,7 +199,7 @@ bool find_reported(const JobFacts& facts, Findings& findings) {
       finding.severity = Severity::Warning;
       finding.title += fmt::format(" with exit status {}", death->exit_code);
     }
-    say_why(*death, finding);
+    explain_death(*death, finding);
     return true;
   }
   return false;
