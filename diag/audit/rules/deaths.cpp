@@ -65,7 +65,7 @@ bool find_crash(const JobFacts& facts, Findings& findings) {
   if (!has_failed && (!facts.is_of_job || has_ended_well(facts))) return false;
   // A process aborts itself because of an error that it has reported.
   if (has_failed && are_aborts(facts.messages[MessageId::ProcessCrashed])) return false;
-  for (const hang::Explanation* crash : findings.hang().resting_on({kCrashes})) {
+  for (const hang::Explanation* crash : findings.hang().explanations_quoting({kCrashes})) {
     if (crash->kind != hang::Kind::DeadRank || crash->confidence < kReportable) continue;
     Finding& finding = add_dead(findings, "a process crashed");
     if (!has_failed) finding.severity = Severity::Warning;
@@ -89,7 +89,8 @@ constexpr std::array kDeathLines = {
     MessageId::ChildFailed,     MessageId::SlurmTaskEnded,   MessageId::RayEnded,
     MessageId::ChildEnded};
 
-/// Returns whether the program chose this status, because of an error that it reports itself.
+/// Returns whether the program chose this status, because of an error that it reports itself. From 128 on, the status may be
+/// that of a shell, ssh or a launcher.
 bool is_own_status(std::int64_t exit_code) { return exit_code > 0 && exit_code < 128; }
 
 /// Returns the host that torchrun's summary names before the rank.
@@ -179,7 +180,7 @@ bool find_reported(const JobFacts& facts, Findings& findings) {
   const HangView& view = findings.hang();
   const bool says_why =
       !facts.python_errors.empty() || !facts.results.empty() || findings.has_any(Severity::Warning);
-  for (const hang::Explanation* death : view.resting_on({kDeathLines})) {
+  for (const hang::Explanation* death : view.explanations_quoting({kDeathLines})) {
     const bool is_own = is_own_status(death->exit_code);
     const bool is_reported = death->kind == hang::Kind::DeadRank &&
                              death->confidence >= kReportable && !(is_own && says_why);
@@ -205,14 +206,14 @@ bool find_reported(const JobFacts& facts, Findings& findings) {
   return false;
 }
 
-/// Handles processes that ncclras reports as dead or silent.
+/// Handles processes that ncclras reports as dead or not answering.
 bool find_in_ras(const JobFacts& facts, Findings& findings) {
   constexpr std::array kReports = {MessageId::RasRanks, MessageId::RasMissingProcesses,
                                    MessageId::RasDeadProcesses, MessageId::AnalyserMissing};
   const LinesOf lines{kReports, false, true};
   const bool has_any = !facts.ras.empty() || facts.messages.has_any(kReports);
   if (!has_any) return false;
-  for (const hang::Explanation* one : findings.hang().resting_on(lines)) {
+  for (const hang::Explanation* one : findings.hang().explanations_quoting(lines)) {
     if (one->kind != hang::Kind::DeadRank || one->confidence < kReportable) continue;
     Finding& finding = add_dead(findings, title_of(hang::why_of(*one)));
     // A process that only does not answer may be slow.

@@ -90,7 +90,7 @@ bool is_trouble_of_gids(const JobFacts& facts, const MessageLines& modify) {
   });
 }
 
-/// Replaces what the finding says of queue pairs in general by what is known of the one with the most certain reason.
+/// Replaces the finding's general title, cause and fix by those of the queue pair with the most certain reason.
 /// on     ` on mlx5_0, mlx5_1`; empty: unknown devices
 /// index  GID index, from the line or the setting; empty: unknown
 void explain_pair(const QueuePair& pair, const std::string& on, const std::string& index,

@@ -124,7 +124,7 @@ bool translate_hang(const LinesOf& lines, HangsOf which, const JobFacts& facts,
   bool is_reported = false;
   std::vector<const KindRow*> reported;
   const HangView& view = findings.hang();
-  for (const hang::Explanation* one : view.resting_on(lines)) {
+  for (const hang::Explanation* one : view.explanations_quoting(lines)) {
     const bool has_failed = one->kind == hang::Kind::MissingRank && is_own_end(view, *one);
     const KindRow* row = row_of(has_failed ? hang::Kind::DeadRank : one->kind);
     const bool is_new = std::find(reported.begin(), reported.end(), row) == reported.end();

@@ -24,7 +24,7 @@ bool is_quoted_anywhere(const Place& place, Findings& findings) {
 }
 
 /// Returns whether the catalogue calls the message fatal or degraded; for other lines of a plugin, which are only
-/// collected, whether their words say so.
+/// collected, whether they have words of a failure.
 bool is_severe(const KeptMessage& message) {
   const MessageFacts known = facts_of(message.record().as<Message>().id);
   if (known.weight == 'F' || known.weight == 'D') return true;
