@@ -14,7 +14,7 @@ struct OptionText {
   /// Name of its value: TEXT, INT; of an argument its own name; empty: a flag
   std::string value = {};
   std::string description = {};
-  std::string default_value = {};  ///< empty: none
+  std::string default_value = {};         ///< empty: none
   std::vector<std::string> choices = {};  ///< the only values that it takes; empty: any
   bool is_repeatable = false;
   bool is_required = false;

@@ -25,7 +25,8 @@ Status write_all_pages(const std::string& folder) {
   std::filesystem::create_directories(folder, failed);
   CommandText program = command_line_text();
 #ifdef RINGSIDE_HAS_WINDOW
-  *std::ranges::find(program.subcommands, "ringside gui", &CommandText::name) = gui::arguments_text();
+  *std::ranges::find(program.subcommands, "ringside gui", &CommandText::name) =
+      gui::arguments_text();
 #endif
   const auto write = [&folder](const std::string& name, const std::string& text) {
     return write_file(folder + "/" + name, text);
