@@ -87,11 +87,12 @@ Parsed row(Cursor cursor, Record& record) {
   if (!is_type) return Parsed::No;
   cursor.skip_blanks();
   if (is_letter(cursor.peek()) && !cursor.rest().starts_with("N/A")) cursor.word(found.redop);
+  cursor.skip_blanks();
   bool has_root = cursor.rest().starts_with("-1 ");
   constexpr int kMost = 24;
   float figures[kMost];
   int count = 0;
-  for (cursor.skip_blanks(); count < kMost; cursor.skip_blanks()) {
+  for (; count < kMost; cursor.skip_blanks()) {
     const Cursor before = cursor;
     if (!take_figure(cursor, figures[count]) || (!cursor.is_done() && cursor.peek() != ' ')) {
       cursor = before;  // a timestamp, or another line that begins in this one
