@@ -226,7 +226,9 @@ class CudaProcessExecutor final : public Executor {
   }
 
   [[nodiscard]] const HostLayout& layout() const override { return layout_; }
-  [[nodiscard]] std::map<std::string, int> ways() const override { return links_->ways(); }
+  [[nodiscard]] std::map<std::string, int> connection_types() const override {
+    return links_->connection_types();
+  }
 
   void add_progress(std::vector<FlightDump::Progress>& progress) const override {
     add_to_dump(links_->progress(), progress);

@@ -593,6 +593,8 @@ void Communicator::set_settings(const CallSettings& settings) {
   impl_->executor->set_settings(settings);
 }
 const HostLayout& Communicator::layout() const { return impl_->executor->layout(); }
-std::map<std::string, int> Communicator::ways() const { return impl_->executor->ways(); }
+std::map<std::string, int> Communicator::connection_types() const {
+  return impl_->executor->connection_types();
+}
 
 }  // namespace ringside::runtime

@@ -59,7 +59,7 @@ class DeviceMemory {
   /// by     how other processes open it: Ipc, or File if place() says so
   /// shape  place().id is not 0
   /// errors  System: no memory, or the driver refuses to share it
-  virtual Result<std::byte*> take_to_share(Bytes size, MemoryWay by) = 0;
+  virtual Result<std::byte*> take_to_share(Bytes size, MemoryAccess by) = 0;
   /// Returns a description by which a rank of another process opens `memory`, which is inside memory from
   /// take_to_share() or, on a GPU, inside any allocation. Only memory from take_to_share() stays valid for ranks of
   /// this process after this object is destroyed. errors  System

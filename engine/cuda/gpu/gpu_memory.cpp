@@ -90,7 +90,7 @@ void GpuMemory::unmap(std::span<std::byte> pages) noexcept {
   static_cast<void>(cudaHostUnregister(whole_pages(pages).data()));
 }
 
-Result<std::byte*> GpuMemory::take_to_share(Bytes size, MemoryWay by) {
+Result<std::byte*> GpuMemory::take_to_share(Bytes size, MemoryAccess by) {
   RINGSIDE_TRY(std::byte* const memory, sharing_.take(size, by));
   RINGSIDE_TRY(clear(memory, size.value));
   return memory;
