@@ -451,7 +451,7 @@ Result<std::unique_ptr<Executor>> make_cuda_process_executor(const CudaDevice& d
   RINGSIDE_TRY(std::unique_ptr<ProcessLinks> links,
                ProcessLinks::make(setup.bootstrap, *device.memory, options.transport,
                                   options.memory, setup.deadline, setup.faults));
-  if (setup.log != nullptr) setup.log->placed(links->connections());
+  if (setup.log != nullptr) setup.log->hosts_known(links->connections());
   std::unique_ptr<ProcessWindows> windows;
   if (options.registers) {
     RINGSIDE_TRY(windows, ProcessWindows::make(setup.bootstrap, *device.memory, *links));

@@ -50,7 +50,7 @@ void expect_meeting(int nranks, Table table, Launcher launcher, const std::strin
     const LaunchInfo info{.launcher = launcher, .rank = rank, .nranks = nranks};
     const auto meeting = rendezvous(info, kPlenty, environment_of(table));
     ASSERT_TRUE(meeting) << meeting.error().message;
-    EXPECT_EQ(meeting->way, way);
+    EXPECT_EQ(meeting->method, method);
     const auto bootstrap = Bootstrap::join({.rank = Rank{rank},
                                             .nranks = nranks,
                                             .id = meeting->id,
