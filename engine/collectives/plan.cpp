@@ -97,7 +97,7 @@ std::vector<std::vector<Rank>> nodes_of(const PlanTables& tables) {
   return {*tables.natural};
 }
 
-Error nothing_laid(const PlanInput& input, const std::string& what) {
+Error missing_structure(const PlanInput& input, const std::string& what) {
   return {ErrorCode::Unsupported,
           fmt::format("{} by {}: {}", to_string(input.choice.collective),
                       to_string(input.choice.algorithm), what),
@@ -127,8 +127,8 @@ Result<TaskPlanner> TaskPlanner::make(const Choice& choice, const Channels& chan
   if (!is_point_to_point(choice.collective)) {
     tables->parts = split_channels(call.count, choice.nchannels, tables->channel_grain);
     if (planner_for(*tables) == plan_ring) lay_rings(*tables);
-    lay_heads(*tables);
-    lay_chains(*tables);
+    add_heads(*tables);
+    add_chain_ends(*tables);
   }
   return TaskPlanner(std::move(tables));
 }

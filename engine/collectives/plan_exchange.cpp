@@ -27,7 +27,7 @@ Status fill(std::vector<ChannelPart>& by_peer, const std::vector<Transfer>& list
     }
     if (is_listed[peer]) {
       return Error{ErrorCode::InvalidArgument,
-                   fmt::format("two transfers one way with rank {}", peer),
+                   fmt::format("two transfers in one direction with rank {}", peer),
                    "put them into two calls"};
     }
     is_listed[peer] = true;

@@ -63,7 +63,7 @@ constexpr std::uint64_t kCounterBytesPerSlot = 128;
 static_assert(kCounterBytesPerSlot * kSlots >= DeviceFifo::kSlotsAt);
 
 /// Slot size of a connection whose pages hold only an Offer.
-constexpr std::uint32_t kOfferSlotSize = 512;
+constexpr std::uint32_t kOfferSlotSize = kBytesOfLinks;
 static_assert(sizeof(Offer) <= kOfferSlotSize);
 
 Offer& offer_in(const TransportEnd& end) {
