@@ -215,8 +215,8 @@ TEST(ConnectBothWays, KeepsIncompleteConnectionsWhenOthersBegin) {
       ASSERT_TRUE((*made)->advance());
       ends = 0;
       for (const std::uint32_t channel : {0U, 1U}) {
-        ends += (*made)->find_send_end(to(channel)) != nullptr ? 1 : 0;
-        ends += (*made)->find_recv_end(from(channel)) != nullptr ? 1 : 0;
+        ends += (*made)->find_send_end(to(channel)) != nullptr ? 1U : 0U;
+        ends += (*made)->find_recv_end(from(channel)) != nullptr ? 1U : 0U;
       }
     }
     ASSERT_TRUE(bootstrap->all_gather({}, soon()));
