@@ -434,8 +434,7 @@ rsResult_t rsAllGather(const void* sendbuff, void* recvbuff, size_t sendcount,
 }
 rsResult_t rsAllGatherV(const void* sendbuff, void* recvbuff, const size_t* recvcounts,
                         rsDataType_t datatype, rsComm_t comm, rsStream_t stream) {
-  constexpr size_t kNotYet =
-      0;  // this rank's number may be known only when call() calls the function
+  constexpr size_t kNotYet = 0;  // this rank's count: only `fill` may know its rank
   const auto fill = [&](CollectiveCall& made) -> Status {
     if (recvcounts == nullptr) {
       return Error{ErrorCode::InvalidArgument, "recvcounts is null", "pass each rank's count"};

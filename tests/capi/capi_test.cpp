@@ -296,6 +296,16 @@ TEST(CApi, BlocksAreGatheredInAPartThatIsStillBeingMade) {
   });
 }
 
+TEST(CApi, BlocksOfAllRanksAreChecked) {
+  with_ranks(2, [](int rank, rsComm_t comm) {
+    size_t counts[2] = {1, 1};
+    counts[1 - rank] = static_cast<size_t>(-1);
+    int data[2] = {};
+    EXPECT_EQ(rsAllGatherV(data, data, counts, rsInt32, comm, nullptr), rsInvalidArgument);
+    end(comm);
+  });
+}
+
 TEST(CApi, NonBlockingInitIsInProgressUntilAllRanksJoinAndCanBeAborted) {
   rsUniqueId id;
   ASSERT_EQ(rsGetUniqueId(&id), rsSuccess);
