@@ -80,7 +80,7 @@ ChunkMap::Shape shape_of(const PlanInput& input, const NodeGroups& groups,
 }
 
 Status check_heads(const PlanInput& input, const NodeGroups& groups) {
-  if (groups.heads.empty()) return missing_structure(input, "no heads are laid");
+  if (groups.heads.empty()) return missing_structure(input, "the channels have no heads");
   if (facts_of(input.choice.algorithm).needs_nodes && groups.place.nodes < 2) {
     return missing_structure(input, "it joins several nodes, and there is one");
   }
@@ -172,7 +172,8 @@ Result<ChannelTask> plan_nvls(const PlanInput& input, int channel, const Channel
   if (!is_tree) return task;
 
   const auto& trees = input.channels.nvls.trees;
-  if (trees.size() < 2) return missing_structure(input, "no trees over the nodes are laid");
+  if (trees.size() < 2)
+    return missing_structure(input, "the channels have no trees over the nodes");
   const std::vector<Channels::TreePlace>& tree = trees[static_cast<std::size_t>(channel % 2)];
   const auto place_of = [&](Rank rank) -> const Channels::TreePlace& {
     return tree[static_cast<std::size_t>(to_int(rank))];

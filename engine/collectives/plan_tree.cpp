@@ -21,7 +21,8 @@ int hops_to_root(const std::vector<TreePlace>& tree, Rank rank) {
 
 Result<ChannelTask> plan_tree(const PlanInput& input, int channel, const ChannelPart& part) {
   const auto index = static_cast<std::size_t>(channel);
-  if (input.channels.trees.size() <= index) return missing_structure(input, "no tree is laid");
+  if (input.channels.trees.size() <= index)
+    return missing_structure(input, "the channel has no tree");
   const std::vector<TreePlace>& tree = input.channels.trees[index];
   const TreePlace& place = tree[static_cast<std::size_t>(to_int(input.rank))];
 
