@@ -300,7 +300,7 @@ class Finder {
 
   HostNvLink link_to(hwloc_obj_t target) const {
     if (target->type != HWLOC_OBJ_PCI_DEVICE) {
-      return {.target = "ffff:ff:ff.0", .target_class = 0x068001};  // bridge of a POWER CPU
+      return {.target = "ffff:ff:ff.0", .target_class = kPowerCpuClass};
     }
     const HostPci function = function_of(target->attr->pcidev);
     return {.target = function.bus_id, .target_class = function.device_class};
