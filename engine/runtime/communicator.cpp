@@ -468,8 +468,7 @@ Result<std::unique_ptr<Communicator>> Communicator::shrink(const std::vector<Ran
       without, [&](Rank rank) { return to_int(rank) >= 0 && to_int(rank) < nranks(); });
   if (!are_ranks || std::ranges::find(left, rank()) == left.end()) {
     return Error{ErrorCode::InvalidArgument,
-                 fmt::format("rank {} cannot shrink its communicator of {} ranks: the ranks to "
-                             "exclude contain itself, or a rank that does not exist",
+                 fmt::format("rank {} of {} excludes itself, or a rank that does not exist",
                              to_int(rank()), nranks()),
                  "exclude other ranks of the communicator only"};
   }

@@ -13,7 +13,7 @@ struct Stretch {
 };
 
 /// Finds the fastest combination for all sizes from `from` to `to`, and the sizes at which it changes. A size at which
-/// it changes is exact except where two predictions differ by less than single precision can tell: there, either choice
+/// it changes is exact, except where two predictions differ by less than single precision holds: there, either choice
 /// is right.
 /// call     the call; its size is ignored
 /// shape    from <= to
