@@ -141,14 +141,14 @@ INSTANTIATE_TEST_SUITE_P(Ways, CudaSharing, testing::Values(MemoryAccess::Ipc, M
 
 constexpr ProcessIdentity kHere{1, 1}, kThere{2, 1};
 
-TEST(MemoryWays, FilesAreUsedWhereEveryRankHasThem) {
+TEST(MemoryAccesses, FilesAreUsedWhereEveryRankHasThem) {
   const DevicePlace has{.process = kHere, .shares_by_ipc = true, .shares_by_file = true};
   const DevicePlace has_not{.process = kThere, .shares_by_ipc = true};
   EXPECT_EQ(access_between_processes(std::array{has, has}), MemoryAccess::File);
   EXPECT_EQ(access_between_processes(std::array{has, has_not}), MemoryAccess::Ipc);
 }
 
-TEST(MemoryWays, AreAsRequestedOrRefused) {
+TEST(MemoryAccesses, AreAsRequestedOrRefused) {
   const DevicePlace has{.shares_by_ipc = true, .shares_by_file = true};
   const DevicePlace has_not{.shares_by_ipc = true};
   EXPECT_TRUE(with_settings(has, {})->shares_by_file);
@@ -162,7 +162,7 @@ TEST(MemoryWays, AreAsRequestedOrRefused) {
 }
 
 // Under WSL there is no IPC, which threads do not need.
-TEST(MemoryWays, ThreadsOpenAddressesAndProcessesWhatBothHave) {
+TEST(MemoryAccesses, ThreadsOpenAddressesAndProcessesWhatBothHave) {
   const DevicePlace bare{.process = kHere};
   const DevicePlace bare_there{.process = kThere};
   const DevicePlace ipc{.process = kHere, .shares_by_ipc = true};

@@ -44,7 +44,7 @@ class HeldPort {
 };
 
 /// Expects that all ranks meet with the settings of `table`, and gather once.
-void expect_meeting(int nranks, Table table, Launcher launcher, const std::string& way) {
+void expect_meeting(int nranks, Table table, Launcher launcher, const std::string& method) {
   table.insert({"RINGSIDE_SECRET", "of these tests"});
   run_ranks(first_ranks(nranks), [&](int rank) {
     const LaunchInfo info{.launcher = launcher, .rank = rank, .nranks = nranks};
