@@ -159,7 +159,7 @@ Result<int> run_grid(JobRank& rank, const BenchOptions& options, const BenchArgu
 /// Returns how the connections of the printing rank were made.
 std::string ways_of(const runtime::Communicator& communicator) {
   std::string text;
-  for (const auto& [way, count] : communicator.ways()) {
+  for (const auto& [way, count] : communicator.connection_types()) {
     text += fmt::format("# {} connection{}: {}\n", count, count == 1 ? "" : "s", way);
   }
   return text;

@@ -155,19 +155,28 @@ Status create_op(rsRedOp_t* op, const void* scalar, rsDataType_t type,
   return {};
 }
 
+/// Checks that a number of elements is not a mistake, such as a negative number: sizes in bytes of up to 512 ranks'
+/// buffers fit into 64 bits.
+Status check_count(size_t count) {
+  constexpr auto kMost = static_cast<size_t>(std::numeric_limits<std::int64_t>::max() / 4096);
+  if (count <= kMost) return {};
+  return Error{ErrorCode::InvalidArgument,
+               fmt::format("a count of {} elements is too large", count),
+               fmt::format("pass at most {}", kMost)};
+}
+
 /// Makes or enqueues a call.
-/// fill  sets the fields that only some collectives have, and returns a Status
+/// fill  is called once the communicator is ready; sets the fields that only some collectives have, and returns a Status
 template <typename Fill>
 rsResult_t call(Collective collective, size_t count, rsDataType_t type, rsComm_t comm,
                 rsStream_t stream, Fill&& fill) noexcept {
   return guarded([&]() -> Status {
     RINGSIDE_TRY(const CommunicatorInUse communicator, communicator_of(comm));
-    // Larger counts are mistakes, such as negative numbers. Sizes in bytes of up to 512 ranks' buffers fit into 64 bits.
-    constexpr auto kMost = static_cast<size_t>(std::numeric_limits<std::int64_t>::max() / 4096);
-    if (count > kMost || type < rsInt8 || type > rsFloat8e5m2) {
+    RINGSIDE_TRY(check_count(count));
+    if (type < rsInt8 || type > rsFloat8e5m2) {
       return Error{ErrorCode::InvalidArgument,
-                   fmt::format("count {}, datatype {}", count, static_cast<int>(type)),
-                   "give a count and a type that can be meant"};
+                   fmt::format("there is no datatype {}", static_cast<int>(type)),
+                   "pass rsInt8 .. rsFloat8e5m2"};
     }
     CollectiveCall made;
     made.collective = collective;
@@ -425,17 +434,19 @@ rsResult_t rsAllGather(const void* sendbuff, void* recvbuff, size_t sendcount,
 }
 rsResult_t rsAllGatherV(const void* sendbuff, void* recvbuff, const size_t* recvcounts,
                         rsDataType_t datatype, rsComm_t comm, rsStream_t stream) {
-  const bool has_counts = comm != nullptr && recvcounts != nullptr;
-  const size_t mine = has_counts ? recvcounts[comm->rank] : 0;
-  return call(Collective::AllGatherV, mine, datatype, comm, stream, [&](CollectiveCall& made) {
-    if (!has_counts) {
-      return Status{Error{ErrorCode::InvalidArgument, "recvcounts is null", "give each rank's"}};
+  constexpr size_t kNotYet = 0;  // this rank's count: only `fill` may know its rank
+  const auto fill = [&](CollectiveCall& made) -> Status {
+    if (recvcounts == nullptr) {
+      return Error{ErrorCode::InvalidArgument, "recvcounts is null", "pass each rank's count"};
     }
+    for (int rank = 0; rank < comm->nranks; ++rank) RINGSIDE_TRY(check_count(recvcounts[rank]));
     made.input = sendbuff;
     made.output = recvbuff;
     made.counts.assign(recvcounts, recvcounts + comm->nranks);
-    return Status{};
-  });
+    made.count = made.counts[static_cast<size_t>(comm->rank)];
+    return {};
+  };
+  return call(Collective::AllGatherV, kNotYet, datatype, comm, stream, fill);
 }
 rsResult_t rsAlltoAll(const void* sendbuff, void* recvbuff, size_t count, rsDataType_t datatype,
                       rsComm_t comm, rsStream_t stream) {

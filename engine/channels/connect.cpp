@@ -78,10 +78,10 @@ void size_shape(CommShape& shape, const ChannelParameters& parameters) {
 /// Maps the channels that were built to the channels that the job uses; repeated channels are copies.
 template <typename Lane>
 void repeat_channels(std::vector<Lane>& lanes, const std::vector<int>& repeated) {
-  const std::size_t laid = lanes.size();
+  const std::size_t built = lanes.size();
   lanes.resize(repeated.size());
   for (std::size_t channel = 0; channel < lanes.size(); ++channel) {
-    const std::size_t original = static_cast<std::size_t>(repeated[channel]) % laid;
+    const std::size_t original = static_cast<std::size_t>(repeated[channel]) % built;
     if (original != channel) lanes[channel] = lanes[original];
   }
 }

@@ -52,10 +52,10 @@ const std::vector<int>& NetCandidates::of(int gpu, PathType worst) {
   return *known;
 }
 
-std::vector<int> NetCandidates::select(int only, PathType worst) const {
+std::vector<int> NetCandidates::select(int gpu, PathType worst) const {
   std::vector<int> gpus;
-  for (int gpu = 0; gpu < system_.count(NodeKind::Gpu); ++gpu) {
-    if (only < 0 || only == gpu) gpus.push_back(gpu);
+  for (int one = 0; one < system_.count(NodeKind::Gpu); ++one) {
+    if (gpu < 0 || gpu == one) gpus.push_back(one);
   }
 
   std::vector<int> nets;
@@ -63,22 +63,22 @@ std::vector<int> NetCandidates::select(int only, PathType worst) const {
     std::size_t most = 0;
     for (const std::vector<int>& picks : preferred_) most = std::max(most, picks.size());
     for (std::size_t choice = 0; choice < most; ++choice) {
-      for (const int gpu : gpus) {
-        const std::vector<int>& picks = preferred_[static_cast<std::size_t>(gpu)];
+      for (const int one : gpus) {
+        const std::vector<int>& picks = preferred_[static_cast<std::size_t>(one)];
         if (choice < picks.size()) append_new(nets, picks[choice]);
       }
     }
   } else {
-    for (const int gpu : gpus) {
-      for (const int net : preferred_[static_cast<std::size_t>(gpu)]) append_new(nets, net);
+    for (const int one : gpus) {
+      for (const int net : preferred_[static_cast<std::size_t>(one)]) append_new(nets, net);
     }
   }
 
   for (int type = 0; type <= static_cast<int>(worst); ++type) {
-    for (const int gpu : gpus) {
+    for (const int one : gpus) {
       for (int net = 0; net < system_.count(NodeKind::Net); ++net) {
         if (static_cast<int>(nets.size()) >= most_) return nets;
-        const Path& path = system_.path({NodeKind::Gpu, gpu}, {NodeKind::Net, net});
+        const Path& path = system_.path({NodeKind::Gpu, one}, {NodeKind::Net, net});
         if (static_cast<int>(path.type) == type) append_new(nets, net);
       }
     }

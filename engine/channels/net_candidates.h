@@ -21,7 +21,7 @@ class NetCandidates {
   const std::vector<int>& of_node(PathType worst) { return of(-1, worst); }
   /// Returns the candidates for one GPU, by its index.
   const std::vector<int>& of_gpu(int gpu, PathType worst) { return of(gpu, worst); }
-  /// Returns the NICs that the GPU uses by default for channels 0, 1, ..., each once.
+  /// Returns the NICs that the GPU uses by default for channels 0, 1, ..., up to the channel that uses the first again.
   [[nodiscard]] const std::vector<int>& picks_of(int gpu) const {
     return preferred_[static_cast<std::size_t>(gpu)];
   }
@@ -33,6 +33,7 @@ class NetCandidates {
   [[nodiscard]] int first_of(int gpu) const;
 
  private:
+  // gpu < 0: any GPU of the node.
   const std::vector<int>& of(int gpu, PathType worst);
   [[nodiscard]] std::vector<int> select(int gpu, PathType worst) const;
 

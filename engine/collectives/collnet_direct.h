@@ -9,7 +9,7 @@
 namespace ringside {
 
 /// CollNetDirect all-reduce, first strand: sends each slice to its head.
-/// rounds  3               traffic  1 / H of the buffer each way: on each link of a head with another
+/// rounds  3               traffic  1 / H of the buffer in each direction: on each link of a head with another
 ///                                 rank of its node, and of a head with the network
 template <Primitives P>
 RINGSIDE_HD void direct_scatter(P& primitives, const Heads& heads) {

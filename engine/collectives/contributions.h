@@ -16,9 +16,9 @@ class Contributions {
     return one;
   }
   static Contributions all(int n) {
-    Contributions everybody(n);
-    for (int rank = 0; rank < n; ++rank) everybody.insert(rank);
-    return everybody;
+    Contributions all_ranks(n);
+    for (int rank = 0; rank < n; ++rank) all_ranks.insert(rank);
+    return all_ranks;
   }
 
   [[nodiscard]] bool overlaps(const Contributions& other) const {

@@ -11,8 +11,8 @@
 namespace ringside {
 
 /// NVLS all-reduce, first strand: sends each slice to its head's load-reduce.
-/// rounds  2; N > 1: 3     traffic  a rank with the switch: the buffer each way, and a head
-///                                 1 / H of it more each way; with the network 1 / H
+/// rounds  2; N > 1: 3     traffic  a rank with the switch: the buffer in each direction, and a head
+///                                 1 / H of it more in each direction; with the network 1 / H
 template <Primitives P>
 RINGSIDE_HD void nvls_scatter(P& primitives, const Heads& heads) {
   for_each_head(heads, [&](int h) { primitives.send(h, port(h)); });

@@ -51,7 +51,7 @@ RINGSIDE_HD constexpr void for_each_offset(Pat pat, bool leaves_first, Visit&& v
 }
 
 /// PAT reduce-scatter: each block's contributions up its tree.
-/// rounds  log2(n), rounded down, where n / 2 chunks may be on the way (rounded up to a power of two)
+/// rounds  log2(n), rounded down, if n / 2 chunks may be in flight (rounded up to a power of two)
 /// traffic (n - 1) / n of the input out of each rank
 template <Primitives P>
 RINGSIDE_HD void pat_reduce_scatter(P& primitives, Pat pat) {
@@ -69,7 +69,7 @@ RINGSIDE_HD void pat_reduce_scatter(P& primitives, Pat pat) {
 }
 
 /// PAT all-gather: each block down its tree.
-/// rounds  log2(n), rounded down, where n / 2 chunks may be on the way (rounded up to a power of two)
+/// rounds  log2(n), rounded down, if n / 2 chunks may be in flight (rounded up to a power of two)
 /// traffic (n - 1) / n of the output out of each rank
 template <Primitives P>
 RINGSIDE_HD void pat_all_gather(P& primitives, Pat pat) {

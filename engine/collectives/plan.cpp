@@ -12,7 +12,8 @@
 namespace ringside {
 namespace {
 
-constexpr std::int64_t kChunkGrainBytes = 16;  ///< source  plan_channels(): a shrunken chunk
+/// A shrunken chunk is a multiple of this, as plan_channels() says.
+constexpr std::int64_t kChunkGrainBytes = 16;
 
 Error bad_call(const std::string& what, const std::string& help) {
   return {ErrorCode::InvalidArgument, what, help};
@@ -36,7 +37,7 @@ Status check_numbers(const PlanCommon& common) {
   RINGSIDE_TRY(check_rank("root", call.root, common.nranks));
   if (call.count < 0) return bad_call(fmt::format("a count of {}", call.count), "give 0 or more");
   if (common.chunk < 1) {
-    return bad_call("a chunk that holds no element", "choose a longer chunk");
+    return bad_call("a chunk is shorter than an element", "choose a longer chunk");
   }
   if (common.choice.collective != Collective::AllGatherV) return {};
   if (call.counts.size() != static_cast<std::size_t>(common.nranks) ||
@@ -55,7 +56,7 @@ std::vector<Rank> natural_order(int nranks) {
 }
 
 /// Stores the position of each rank on the rings that the plan uses.
-void lay_rings(PlanTables& tables) {
+void add_rings(PlanTables& tables) {
   for (int channel = 0; channel < tables.choice.nchannels; ++channel) {
     const auto index = static_cast<std::size_t>(channel);
     const std::vector<Rank>& ring = tables.channels.rings[index];
@@ -97,7 +98,7 @@ std::vector<std::vector<Rank>> nodes_of(const PlanTables& tables) {
   return {*tables.natural};
 }
 
-Error nothing_laid(const PlanInput& input, const std::string& what) {
+Error missing_structure(const PlanInput& input, const std::string& what) {
   return {ErrorCode::Unsupported,
           fmt::format("{} by {}: {}", to_string(input.choice.collective),
                       to_string(input.choice.algorithm), what),
@@ -109,8 +110,9 @@ Result<TaskPlanner> TaskPlanner::make(const Choice& choice, const Channels& chan
   RINGSIDE_TRY(check_algorithm(choice.collective, choice.algorithm));
   const int most = needs_lanes(choice, channels) ? channels.count() : kMaxChannels;
   if (choice.nchannels < 1 || choice.nchannels > most) {
-    return bad_call(fmt::format("{} channels chosen, {} laid", choice.nchannels, most),
-                    "choose as many as there are at most");
+    return bad_call(
+        fmt::format("{} channels were chosen, and there are {}", choice.nchannels, most),
+        fmt::format("choose 1 to {}", most));
   }
   const auto element = static_cast<std::int64_t>(size_of(call.type).value);
   auto tables = std::make_shared<PlanTables>(PlanTables{
@@ -126,9 +128,9 @@ Result<TaskPlanner> TaskPlanner::make(const Choice& choice, const Channels& chan
   tables->natural = std::make_shared<const std::vector<Rank>>(natural_order(tables->nranks));
   if (!is_point_to_point(choice.collective)) {
     tables->parts = split_channels(call.count, choice.nchannels, tables->channel_grain);
-    if (planner_for(*tables) == plan_ring) lay_rings(*tables);
-    lay_heads(*tables);
-    lay_chains(*tables);
+    if (planner_for(*tables) == plan_ring) add_rings(*tables);
+    add_heads(*tables);
+    add_chain_ends(*tables);
   }
   return TaskPlanner(std::move(tables));
 }

@@ -16,7 +16,7 @@ constexpr std::int64_t kLeastShare = 1024;
 
 Status check_ranks(const PlanInput& input) {
   if (input.nranks <= kMaxPortsInSet) return {};
-  return nothing_laid(input, fmt::format("it joins {} ranks at most", kMaxPortsInSet));
+  return missing_structure(input, fmt::format("it joins {} ranks at most", kMaxPortsInSet));
 }
 
 }  // namespace

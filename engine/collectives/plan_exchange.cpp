@@ -23,11 +23,13 @@ Status fill(std::vector<ChannelPart>& by_peer, const std::vector<Transfer>& list
         transfer.offset < 0) {
       return Error{ErrorCode::InvalidArgument,
                    fmt::format("a transfer of {} elements at {} with rank {} of {}", transfer.count,
-                               transfer.offset, to_int(transfer.peer), by_peer.size())};
+                               transfer.offset, to_int(transfer.peer), by_peer.size()),
+                   fmt::format("give ranks 0 to {}, and counts and offsets of 0 or more",
+                               by_peer.size() - 1)};
     }
     if (is_listed[peer]) {
       return Error{ErrorCode::InvalidArgument,
-                   fmt::format("two transfers one way with rank {}", peer),
+                   fmt::format("two transfers in one direction with rank {}", peer),
                    "put them into two calls"};
     }
     is_listed[peer] = true;
@@ -71,7 +73,8 @@ Result<Transfers> transfers_of(const PlanInput& input) {
   if (all.sends[me].count != all.recvs[me].count) {
     return Error{ErrorCode::InvalidArgument,
                  fmt::format("rank {} sends itself {} elements and receives {}", me,
-                             all.sends[me].count, all.recvs[me].count)};
+                             all.sends[me].count, all.recvs[me].count),
+                 "give both the same count"};
   }
   return all;
 }

@@ -80,19 +80,19 @@ ChunkMap::Shape shape_of(const PlanInput& input, const NodeGroups& groups,
 }
 
 Status check_heads(const PlanInput& input, const NodeGroups& groups) {
-  if (groups.heads.empty()) return nothing_laid(input, "no heads are laid");
+  if (groups.heads.empty()) return missing_structure(input, "the channels have no heads");
   if (facts_of(input.choice.algorithm).needs_nodes && groups.place.nodes < 2) {
-    return nothing_laid(input, "it joins several nodes, and there is one");
+    return missing_structure(input, "it joins several nodes, and there is one");
   }
   if (has_blocks(input) && input.tables.heads->size() != static_cast<std::size_t>(input.nranks)) {
-    return nothing_laid(input, "not every rank heads its own block");
+    return missing_structure(input, "not every rank heads its own block");
   }
   return {};
 }
 
 }  // namespace
 
-void lay_heads(PlanTables& tables) {
+void add_heads(PlanTables& tables) {
   const GraphId graph = facts_of(tables.choice.algorithm).graph;
   if (graph != GraphId::CollNetDirect && graph != GraphId::Nvls) return;
   const std::vector<std::vector<Rank>>& by_slice = rails_of(tables);
@@ -172,7 +172,8 @@ Result<ChannelTask> plan_nvls(const PlanInput& input, int channel, const Channel
   if (!is_tree) return task;
 
   const auto& trees = input.channels.nvls.trees;
-  if (trees.size() < 2) return nothing_laid(input, "no trees over the nodes are laid");
+  if (trees.size() < 2)
+    return missing_structure(input, "the channels have no trees over the nodes");
   const std::vector<Channels::TreePlace>& tree = trees[static_cast<std::size_t>(channel % 2)];
   const auto place_of = [&](Rank rank) -> const Channels::TreePlace& {
     return tree[static_cast<std::size_t>(to_int(rank))];
@@ -198,7 +199,7 @@ Result<ChannelTask> plan_collnet_direct(const PlanInput& input, int channel,
   RINGSIDE_TRY(check_heads(input, groups));
   const std::vector<Rank> others = all_but(groups.local, input.rank);
   if (others.size() > static_cast<std::size_t>(kMaxPortsInSet)) {
-    return nothing_laid(input, "more ranks on a node than a head can reach");
+    return missing_structure(input, "more ranks on a node than a head can reach");
   }
   ChunkMap::Shape shape = shape_of(input, groups, part);
   if (!has_blocks(input)) {

@@ -66,7 +66,7 @@ struct NodeGroups {
 NodeGroups node_groups(const PlanInput& input);
 
 /// Returns an Unsupported error: `what` prevents the algorithm.
-Error nothing_laid(const PlanInput& input, const std::string& what);
+Error missing_structure(const PlanInput& input, const std::string& what);
 
 /// Plans one channel's task.  part: the channel's share, for collectives that split a buffer over channels
 /// errors  InvalidArgument, Unsupported: as plan_channels()
@@ -115,9 +115,9 @@ Result<std::vector<ChannelTask>> plan_exchange(const PlanInput& input, int first
 std::vector<std::vector<Rank>> nodes_of(const PlanTables& tables);
 
 /// Sets `heads` and `node_of`. Leaves them empty if the channels lack valid heads.
-void lay_heads(PlanTables& tables);
+void add_heads(PlanTables& tables);
 
 /// Sets `chain_ends`.
-void lay_chains(PlanTables& tables);
+void add_chain_ends(PlanTables& tables);
 
 }  // namespace ringside

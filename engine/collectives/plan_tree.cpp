@@ -21,7 +21,8 @@ int hops_to_root(const std::vector<TreePlace>& tree, Rank rank) {
 
 Result<ChannelTask> plan_tree(const PlanInput& input, int channel, const ChannelPart& part) {
   const auto index = static_cast<std::size_t>(channel);
-  if (input.channels.trees.size() <= index) return nothing_laid(input, "no tree is laid");
+  if (input.channels.trees.size() <= index)
+    return missing_structure(input, "the channel has no tree");
   const std::vector<TreePlace>& tree = input.channels.trees[index];
   const TreePlace& place = tree[static_cast<std::size_t>(to_int(input.rank))];
 
@@ -38,7 +39,7 @@ Result<ChannelTask> plan_tree(const PlanInput& input, int channel, const Channel
   return task;
 }
 
-void lay_chains(PlanTables& tables) {
+void add_chain_ends(PlanTables& tables) {
   if (tables.choice.algorithm != Algorithm::CollNetChain) return;
   const std::vector<std::array<Rank, 2>>& chain = tables.channels.collnet.chain;
   const Rank network{tables.nranks};
@@ -57,7 +58,7 @@ Result<ChannelTask> plan_chain(const PlanInput& input, int channel, const Channe
   const Rank network{input.nranks};
   const auto up = [&](Rank of) { return chain[static_cast<std::size_t>(to_int(of))][0]; };
   const std::shared_ptr<const SwitchGroup>& group = input.tables.chain_ends;
-  if (group == nullptr) return nothing_laid(input, "no chains of two or more nodes");
+  if (group == nullptr) return missing_structure(input, "no chains of two or more nodes");
 
   ChunkMap::Shape shape = input.shape(input.tables.natural, {0, input.call.count});
   shape.slices = 1;

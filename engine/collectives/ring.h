@@ -26,7 +26,7 @@ struct Ring {
 /// chunk and sends it on.
 /// returns  the number of the chunk that arrives next: it contains all ranks' shares except this rank's
 template <Primitives P>
-RINGSIDE_HD int ring_reduce_on_the_way(P& primitives, Ring ring) {
+RINGSIDE_HD int ring_reduce_along(P& primitives, Ring ring) {
   int chunk = ring.before(ring.index);
   primitives.send(chunk);
   for (int round = 2; round < ring.size; ++round) {
@@ -38,7 +38,7 @@ RINGSIDE_HD int ring_reduce_on_the_way(P& primitives, Ring ring) {
 
 /// Distributes results: each rank has sent `chunk`, and in each round sends on the chunk that it received before.
 template <Primitives P>
-RINGSIDE_HD void ring_copy_on_the_way(P& primitives, Ring ring, int chunk) {
+RINGSIDE_HD void ring_copy_along(P& primitives, Ring ring, int chunk) {
   for (int round = 1; round < ring.size - 1; ++round) {
     chunk = ring.before(chunk);
     primitives.recv_copy_send(chunk);
@@ -50,16 +50,16 @@ RINGSIDE_HD void ring_copy_on_the_way(P& primitives, Ring ring, int chunk) {
 /// rounds  2(n - 1)       traffic  2(n - 1) / n of the buffer on each link
 template <Primitives P>
 RINGSIDE_HD void ring_all_reduce(P& primitives, Ring ring) {
-  const int chunk = ring_reduce_on_the_way(primitives, ring);
+  const int chunk = ring_reduce_along(primitives, ring);
   primitives.recv_reduce_copy_send(chunk);
-  ring_copy_on_the_way(primitives, ring, chunk);
+  ring_copy_along(primitives, ring, chunk);
 }
 
 /// Ring reduce-scatter: the first half of the all-reduce; this rank keeps chunk x.
 /// rounds  n - 1          traffic  (n - 1) / n of the input on each link
 template <Primitives P>
 RINGSIDE_HD void ring_reduce_scatter(P& primitives, Ring ring) {
-  primitives.recv_reduce_copy(ring_reduce_on_the_way(primitives, ring));
+  primitives.recv_reduce_copy(ring_reduce_along(primitives, ring));
 }
 
 /// Ring all-gather: the second half of the all-reduce; this rank provides chunk x. The blocks of all_gather_v differ in
@@ -68,7 +68,7 @@ RINGSIDE_HD void ring_reduce_scatter(P& primitives, Ring ring) {
 template <Primitives P>
 RINGSIDE_HD void ring_all_gather(P& primitives, Ring ring) {
   primitives.copy_send(ring.index);
-  ring_copy_on_the_way(primitives, ring, ring.index);
+  ring_copy_along(primitives, ring, ring.index);
 }
 
 /// Ring broadcast: a chain that starts at the root and ends just before it.

@@ -19,7 +19,7 @@ struct Tree {
   [[nodiscard]] RINGSIDE_HD constexpr Ports above() const { return port(first_port + children); }
 };
 
-/// Tree all-reduce, first strand: upwards. The root, which has all contributions, starts the way down at once. The
+/// Tree all-reduce, first strand: sums move up to the root. The root, which has all contributions, sends the result down at once. The
 /// CollNet chain is the same, with the network as the root: it reduces the results of the nodes' chains.
 /// rounds  2 x depth      traffic  the buffer once up and once down each edge of the tree
 template <Primitives P>
@@ -33,7 +33,7 @@ RINGSIDE_HD void tree_reduce(P& primitives, Tree tree) {
   }
 }
 
-/// The way down.
+/// Second strand: the result moves down from the root.
 template <Primitives P>
 RINGSIDE_HD void tree_broadcast(P& primitives, Tree tree) {
   if (tree.is_root) return;

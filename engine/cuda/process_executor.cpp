@@ -226,7 +226,9 @@ class CudaProcessExecutor final : public Executor {
   }
 
   [[nodiscard]] const HostLayout& layout() const override { return layout_; }
-  [[nodiscard]] std::map<std::string, int> ways() const override { return links_->ways(); }
+  [[nodiscard]] std::map<std::string, int> connection_types() const override {
+    return links_->connection_types();
+  }
 
   void add_progress(std::vector<FlightDump::Progress>& progress) const override {
     add_to_dump(links_->progress(), progress);
@@ -449,7 +451,7 @@ Result<std::unique_ptr<Executor>> make_cuda_process_executor(const CudaDevice& d
   RINGSIDE_TRY(std::unique_ptr<ProcessLinks> links,
                ProcessLinks::make(setup.bootstrap, *device.memory, options.transport,
                                   options.memory, setup.deadline, setup.faults));
-  if (setup.log != nullptr) setup.log->placed(links->connections());
+  if (setup.log != nullptr) setup.log->hosts_known(links->connections());
   std::unique_ptr<ProcessWindows> windows;
   if (options.registers) {
     RINGSIDE_TRY(windows, ProcessWindows::make(setup.bootstrap, *device.memory, *links));

@@ -1,7 +1,6 @@
 #include "engine/debuglog/settings.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/path_pattern.h"
@@ -11,18 +10,9 @@ namespace ringside {
 namespace {
 
 DebugLevel level_of(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, DebugLevel>, 5> kLevels{
-      {{"VERSION", DebugLevel::Version},
-       {"WARN", DebugLevel::Warn},
-       {"INFO", DebugLevel::Info},
-       {"ABORT", DebugLevel::Abort},
-       {"TRACE", DebugLevel::Trace}}};
   const DebugWords words(text);
   if (words.is_inverse || words.list.size() != 1) return DebugLevel::None;
-  for (const auto& [name, level] : kLevels) {
-    if (words.list.front() == name) return level;
-  }
-  return DebugLevel::None;
+  return level_named(words.list.front());
 }
 
 }  // namespace

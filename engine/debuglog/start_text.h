@@ -36,7 +36,7 @@ std::string bootstrap_times_text(const BootstrapTimes& times);  ///< 2.23+
 struct EnvEcho {
   std::string_view name;
   std::string_view value;
-  /// Whether the value is an integer: its line ends in a period, and "true" is logged as 0.
+  /// Whether NCCL reads the value as an integer: its line ends in a period.
   bool is_number = false;
 };
 std::string env_echo_text(NcclVersion version, const EnvEcho& echo);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <ctime>
 #include <iomanip>
 #include <sstream>
@@ -18,18 +17,11 @@ namespace {
 constexpr std::size_t kLongestFormat = 255;
 constexpr std::uint32_t kAllLevels = ~0U;
 
+/// Returns a bit for each level that the word means; none if the word is unknown.
 std::uint32_t levels_of(std::string_view word) {
-  constexpr std::array<std::pair<std::string_view, DebugLevel>, 5> kWords{
-      {{"VERSION", DebugLevel::Version},
-       {"WARN", DebugLevel::Warn},
-       {"INFO", DebugLevel::Info},
-       {"ABORT", DebugLevel::Abort},
-       {"TRACE", DebugLevel::Trace}}};
   if (word == "ALL") return kAllLevels;
-  for (const auto& [name, level] : kWords) {
-    if (word == name) return 1U << static_cast<unsigned>(level);
-  }
-  return 0;
+  const DebugLevel level = level_named(word);
+  return level == DebugLevel::None ? 0 : 1U << static_cast<unsigned>(level);
 }
 
 /// Replaces the first `%3f` of the format by digits; strftime formats the other fields.

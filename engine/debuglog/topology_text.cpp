@@ -12,6 +12,12 @@ namespace {
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
+/// Returns the smallest rank of the system's GPUs. They are in the order of their bus ids, not of ranks.
+int smallest_rank(const System& system) {
+  const auto smallest = std::ranges::min_element(system.gpus, {}, &GpuInfo::rank);
+  return smallest == system.gpus.end() ? 0 : smallest->rank;
+}
+
 /// Links of a GPU's silicon are printed as links of its first GPU.
 NodeRef shown_node(const System& system, NodeRef ref) {
   if (ref.kind != NodeKind::Dev) return ref;
@@ -41,10 +47,10 @@ std::string node_text(NcclVersion version, const System& system, NodeRef ref) {
 class TreePrinter {
  public:
   TreePrinter(NcclVersion version, const System& system, int first_rank)
-      : version_(version), system_(system), first_rank_(first_rank) {
-    own_first_rank_ = system.gpus.empty() ? 0 : system.gpus.front().rank;
-    for (const GpuInfo& gpu : system.gpus) own_first_rank_ = std::min(own_first_rank_, gpu.rank);
-  }
+      : version_(version),
+        system_(system),
+        first_rank_(first_rank),
+        own_first_rank_(smallest_rank(system)) {}
 
   void print(NodeRef ref, NodeRef above, std::size_t indent, const std::string& start) {
     lines_.push_back(start + details(ref));
@@ -100,7 +106,7 @@ class TreePrinter {
   NcclVersion version_;
   const System& system_;
   int first_rank_;
-  int own_first_rank_ = 0;
+  int own_first_rank_;  ///< of `system`
   std::vector<std::string> lines_;
 };
 
@@ -178,7 +184,7 @@ std::vector<std::string> graph_text(NcclVersion version, const System& system, c
       path_name(version, graph.type_intra), path_name(version, graph.type_inter),
       graph.same_channels ? 1 : 0));
   const bool has_ids = version.is_from(23);
-  const int own_first_rank = system.gpus.empty() ? 0 : system.gpus.front().rank;
+  const int own_first_rank = smallest_rank(system);
   const auto gpu_text = [&](int gpu) {
     if (has_ids) return node_text(version, system, {NodeKind::Gpu, gpu});
     return fmt::format("GPU/{}", system.gpus[at(gpu)].rank - own_first_rank + first_rank);

@@ -14,12 +14,13 @@
 namespace ringside {
 
 /// Returns the tree of links below each CPU, then the paths from each GPU.
-/// first_rank  global rank of this node's GPU 0. `system` may describe another, identical node, so its ranks are
-///             ignored
+/// first_rank  smallest global rank of this node. `system` may describe another, identical node: of its ranks, only
+///             their distance from its smallest counts
 /// unit        GB/s
 std::vector<std::string> system_text(NcclVersion version, const System& system, int first_rank);
 
 /// Returns a searched graph: a line for its pattern, and one for each channel's order of GPUs and NICs.
+/// first_rank  as above
 std::vector<std::string> graph_text(NcclVersion version, const System& system, const Graph& graph,
                                     int first_rank);
 

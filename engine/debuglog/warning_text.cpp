@@ -2,30 +2,32 @@
 
 #include <fmt/format.h>
 
+#include "base/verbs_status.h"
+
 namespace ringside {
 namespace {
 
 /// ncclResult_t
 enum Code { kCuda = 1, kSystem = 2, kInternal = 3, kUsage = 5, kRemote = 6 };
 
-std::string handed_on(NcclVersion version, std::string_view place, std::string_view function,
-                      int code, std::string_view thread = "") {
+std::string propagation(NcclVersion version, std::string_view place, std::string_view function,
+                        int code, std::string_view thread = "") {
   if (version.is_from(30)) return fmt::format("{} ({}) -> {}{}", place, function, code, thread);
   return fmt::format("{} -> {}{}", place, code, thread);
 }
 
 /// Appends the errors of the callers, from ncclCommInitRank's thread on.
 void append_init(std::vector<std::string>& lines, NcclVersion version, int code) {
-  lines.push_back(handed_on(version, "init.cc:1393", "initTransportsRank", code));
+  lines.push_back(propagation(version, "init.cc:1393", "initTransportsRank", code));
   if (version.is_before(14)) return;
-  lines.push_back(handed_on(version, "init.cc:1548", "ncclCommInitRankFunc", code));
-  lines.push_back(handed_on(version, "group.cc:64", "ncclAsyncJobMain", code, " [Async thread]"));
+  lines.push_back(propagation(version, "init.cc:1548", "ncclCommInitRankFunc", code));
+  lines.push_back(propagation(version, "group.cc:64", "ncclAsyncJobMain", code, " [Async thread]"));
 }
 
 std::vector<std::string> to_init(NcclVersion version, std::string_view place,
                                  std::string_view function, int code) {
   std::vector<std::string> lines;
-  if (!place.empty()) lines.push_back(handed_on(version, place, function, code));
+  if (!place.empty()) lines.push_back(propagation(version, place, function, code));
   append_init(lines, version, code);
   return lines;
 }
@@ -39,30 +41,15 @@ std::string address(const NetInterface& interface, int port) {
   return fmt::format("{}<{}>", interface.address, port);
 }
 
-std::string_view status_name(int status) {
-  switch (status) {
-    case 4:
-      return "IBV_WC_LOC_PROT_ERR";
-    case 5:
-      return "IBV_WC_WR_FLUSH_ERR";
-    case 10:
-      return "IBV_WC_REM_ACCESS_ERR";
-    case 12:
-      return "IBV_WC_RETRY_EXC_ERR";
-    default:
-      return "IBV_WC_GENERAL_ERR";
-  }
-}
-
 }  // namespace
 
 std::string result_text(NcclVersion version, const WarnPlace& place, int result) {
-  return handed_on(version, fmt::format("{}:{}", place.file, place.line), place.function, result);
+  return propagation(version, fmt::format("{}:{}", place.file, place.line), place.function, result);
 }
 
 void write_warning(DebugLog& log, LineThread thread, const Warning& warning) {
   log.warn(thread, warning.place, warning.message);
-  for (const std::string& line : warning.handed_on) log.info(thread, line);
+  for (const std::string& line : warning.propagation) log.info(thread, line);
 }
 
 Warning duplicate_gpu_warning(NcclVersion version, int rank, int other, std::int64_t bus_id) {
@@ -84,7 +71,7 @@ Warning other_version_warning(NcclVersion version, int rank, NcclVersion other, 
                         rank, version_code(version), other_rank, version_code(other)),
             to_init(version, "", "", kUsage)};
   }
-  // The message that ranks exchange is a structure that grows with each version.
+  // The message that ranks exchange is a structure that grows with each version. The sizes are examples.
   const auto message_size = [](NcclVersion of) { return 96 + 8 * of.minor; };
   return {{"bootstrap.cc", 60, "bootstrapNetRecv"},
           fmt::format("Message truncated : received {} bytes instead of {}", message_size(other),
@@ -97,8 +84,8 @@ Warning connect_warning(NcclVersion version, const NetInterface& to, int port,
   Warning warning{{"misc/socket.cc", 484, "socketStartConnect"},
                   {},
                   to_init(version, "misc/socket.cc:567", "ncclSocketConnect", kSystem)};
-  warning.handed_on.insert(warning.handed_on.begin() + 1,
-                           handed_on(version, "bootstrap.cc:285", "bootstrapInit", kSystem));
+  warning.propagation.insert(warning.propagation.begin() + 1,
+                             propagation(version, "bootstrap.cc:285", "bootstrapInit", kSystem));
   if (version.is_before(10)) {
     warning.message = fmt::format("Connect to {} failed : {}", address(to, port), error);
   } else if (version.is_before(16)) {
@@ -130,12 +117,12 @@ Warning register_memory_warning(NcclVersion version) {
           version.is_before(12) ? "Call to ibv_reg_mr failed"
                                 : "Call to ibv_reg_mr_iova2 failed with error Cannot allocate "
                                   "memory",
-          {handed_on(version, fmt::format("{}:763", ib_file(version, "transport/net_ib/reg.cc")),
-                     "ncclIbRegMr", kSystem),
-           handed_on(version, "transport/net.cc:822", "sendProxyConnect", kSystem),
-           handed_on(version, "proxy.cc:1321", "proxyConnInit", kSystem, " [Proxy Thread]"),
-           handed_on(version, "transport/net.cc:409", "sendConnect", kSystem),
-           handed_on(version, "init.cc:1393", "initTransportsRank", kSystem)}};
+          {propagation(version, fmt::format("{}:763", ib_file(version, "transport/net_ib/reg.cc")),
+                       "ncclIbRegMr", kSystem),
+           propagation(version, "transport/net.cc:822", "sendProxyConnect", kSystem),
+           propagation(version, "proxy.cc:1321", "proxyConnInit", kSystem, " [Proxy Thread]"),
+           propagation(version, "transport/net.cc:409", "sendConnect", kSystem),
+           propagation(version, "init.cc:1393", "initTransportsRank", kSystem)}};
 }
 
 Warning open_device_warning(NcclVersion version, std::string_view hca) {
@@ -148,10 +135,10 @@ Warning modify_qp_warning(NcclVersion version, const Hca& hca, int gid_index,
   Warning warning{
       {"misc/ibvwrap.cc", 236, "wrap_ibv_modify_qp"},
       {},
-      {handed_on(version, fmt::format("{}:981", ib_file(version, "transport/net_ib/connect.cc")),
-                 "ncclIbRtrQp", kSystem),
-       handed_on(version, "transport/net.cc:774", "sendProxyConnect", kSystem),
-       handed_on(version, "proxy.cc:1321", "proxyConnInit", kSystem, " [Proxy Thread]")}};
+      {propagation(version, fmt::format("{}:981", ib_file(version, "transport/net_ib/connect.cc")),
+                   "ncclIbRtrQp", kSystem),
+       propagation(version, "transport/net.cc:774", "sendProxyConnect", kSystem),
+       propagation(version, "proxy.cc:1321", "proxyConnInit", kSystem, " [Proxy Thread]")}};
   if (version.is_before(24)) {
     warning.message = "Call to ibv_modify_qp failed with error Invalid argument";
   } else {
@@ -161,7 +148,7 @@ Warning modify_qp_warning(NcclVersion version, const Hca& hca, int gid_index,
         "state RTR, local GID index {}, local GID ::ffff:{}, remote GID ::ffff:{}",
         hca.name, hca.port, gid_index, own.address, peer.address);
   }
-  append_init(warning.handed_on, version, kSystem);
+  append_init(warning.propagation, version, kSystem);
   return warning;
 }
 
@@ -170,9 +157,10 @@ Warning completion_warning(NcclVersion version, const NetInterface& peer, int po
   Warning warning{
       {ib_file(version, "transport/net_ib/p2p.cc"), 1295, "ncclIbLogCompletionWithError"},
       {},
-      {handed_on(version, "transport/net.cc:1165", "sendProxyProgress", kRemote),
-       handed_on(version, "proxy.cc:714", "progressOps", kRemote),
-       handed_on(version, "proxy.cc:894", "ncclProxyProgress", kRemote, " [Progress Thread]")}};
+      {propagation(version, "transport/net.cc:1165", "sendProxyProgress", kRemote),
+       propagation(version, "proxy.cc:714", "progressOps", kRemote),
+       propagation(version, "proxy.cc:894", "ncclProxyProgress", kRemote, " [Progress Thread]")}};
+  // Vendor syndromes of ConnectX adapters, as in the logs that docs/formats 4 quotes: 129 means that all retries failed.
   const int vendor = status == 12 ? 129 : 81;
   const std::string from = address(peer, port);
   if (version.is_before(10)) {
@@ -191,7 +179,7 @@ Warning completion_warning(NcclVersion version, const NetInterface& peer, int po
     warning.message = fmt::format(
         "NET/IB: Got completion from peer {} with status={}({}) opcode=IBV_WC_RDMA_WRITE(1) "
         "vendor_err={} req_type=Send hca {}",
-        from, status_name(status), status, vendor, hca);
+        from, verbs_status_name(status), status, vendor, hca);
   }
   return warning;
 }
@@ -211,7 +199,7 @@ Warning async_event_warning(NcclVersion version, std::string_view hca, std::stri
   return warning;
 }
 
-Warning shared_memory_warning(NcclVersion version, std::string_view path, int size) {
+Warning shared_memory_warning(NcclVersion version, std::string_view path, std::int64_t size) {
   Warning warning{{"misc/shmutils.cc", 72, "ncclShmOpen"},
                   {},
                   to_init(version, "misc/shmutils.cc:113", "ncclShmOpen", kSystem)};

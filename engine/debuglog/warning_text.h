@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,7 @@ namespace ringside {
 struct Warning {
   WarnPlace place;
   std::string message;
-  std::vector<std::string> handed_on = {};
+  std::vector<std::string> propagation = {};
 };
 
 /// `init.cc:1393 -> 6`, the line that NCCL logs at INFO in each function that returns the error.
@@ -27,21 +28,25 @@ std::string result_text(NcclVersion version, const WarnPlace& place, int result)
 /// Writes the warning, then its propagation lines.
 void write_warning(DebugLog& log, LineThread thread, const Warning& warning);
 
+/// Returns the warning that two ranks use one GPU.
 Warning duplicate_gpu_warning(NcclVersion version, int rank, int other, std::int64_t bus_id);
 
-/// Another rank runs another NCCL release. Before 2.23 NCCL does not compare releases; instead the exchange of messages
+/// Returns the warning that another rank runs another NCCL release. Before 2.23 NCCL does not compare releases; instead the exchange of messages
 /// of unequal size fails.
 Warning other_version_warning(NcclVersion version, int rank, NcclVersion other, int other_rank);
 
-/// A connection failed for good.
+/// Returns the warning that a connection failed after all retries.
 /// error  text of the errno, such as "Connection refused"
 Warning connect_warning(NcclVersion version, const NetInterface& to, int port,
                         std::string_view error);
 /// Returns the line logged before each connection retry. From 2.24 on it contains the attempt number.
 std::string connect_retry_text(NcclVersion version, std::string_view error, int attempt);
 
+/// Returns the warning that an RDMA adapter did not register memory: the limit of locked memory is too low.
 Warning register_memory_warning(NcclVersion version);
+/// Returns the warning that an RDMA device cannot be opened.
 Warning open_device_warning(NcclVersion version, std::string_view hca);
+/// Returns the warning that a queue pair did not connect to the peer's (EINVAL).
 Warning modify_qp_warning(NcclVersion version, const Hca& hca, int gid_index,
                           const NetInterface& own, const NetInterface& peer);
 
@@ -53,12 +58,17 @@ Warning completion_warning(NcclVersion version, const NetInterface& peer, int po
 /// event  such as "port error"
 Warning async_event_warning(NcclVersion version, std::string_view hca, std::string_view event);
 
-/// /dev/shm is full.  unit  bytes
-Warning shared_memory_warning(NcclVersion version, std::string_view path, int size);
+/// Returns the warning that /dev/shm is full.
+/// size  of the file, bytes
+Warning shared_memory_warning(NcclVersion version, std::string_view path, std::int64_t size);
 
+/// Returns the warning that memory was not bound to a multicast object of NVLink SHARP (CUDA error 401).
 Warning nvls_bind_warning(NcclVersion version);
+/// Returns the warning that a GPU has no memory left.
 Warning cuda_memory_warning(NcclVersion version);
+/// Returns the warning that the ranks do not form a ring: their topologies differ.
 Warning ring_lacks_rank_warning(NcclVersion version, int ring, int rank);
+/// Returns the warning that a peer closed its bootstrap connection.
 Warning remote_closed_warning(NcclVersion version, const NetInterface& peer, int port);
 
 /// Returns the INFO line that the driver refuses peer access between two GPUs connected by PCIe; 2.12+.

@@ -1,7 +1,9 @@
 #include "engine/debuglog/words.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <utility>
 
 namespace ringside {
 
@@ -14,6 +16,19 @@ DebugWords::DebugWords(std::string_view text) : is_inverse(text.starts_with('^')
                            [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     text.remove_prefix(std::min(comma + 1, text.size()));
   }
+}
+
+DebugLevel level_named(std::string_view word) {
+  constexpr std::array<std::pair<std::string_view, DebugLevel>, 5> kLevels{
+      {{"VERSION", DebugLevel::Version},
+       {"WARN", DebugLevel::Warn},
+       {"INFO", DebugLevel::Info},
+       {"ABORT", DebugLevel::Abort},
+       {"TRACE", DebugLevel::Trace}}};
+  for (const auto& [name, level] : kLevels) {
+    if (word == name) return level;
+  }
+  return DebugLevel::None;
 }
 
 }  // namespace ringside

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/debuglog/timestamps.h"
+
 /// The list syntax of NCCL's log variables. Private to this folder.
 namespace ringside {
 
@@ -14,5 +16,8 @@ struct DebugWords {
   bool is_inverse = false;
   std::vector<std::string> list;
 };
+
+/// Returns the level with a name in capitals; None: there is none.
+DebugLevel level_named(std::string_view word);
 
 }  // namespace ringside

@@ -15,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/warning.h"
 #include "engine/flight/copy_dump.h"
 #include "engine/flight/dump_file.h"
@@ -140,6 +141,7 @@ class FlightRecorder::Impl {
 
   Ticket begin(Group& group, const FlightFacts* facts, std::uint32_t count, bool is_p2p,
                bool is_unordered, Nanoseconds now) {
+    RINGSIDE_ASSERT(count > 0, "a call of {} entries", count);
     auto& counter = is_p2p ? group.p2p_seq : group.collective_seq;
     const std::int64_t seq = counter.fetch_add(1, std::memory_order_relaxed) + 1;
     if (!is_unordered) {

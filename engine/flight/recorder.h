@@ -70,7 +70,8 @@ class FlightRecorder {
   /// Records that a call has been enqueued.
   /// now  trace_now(), here and below
   Ticket begin(Group& group, const FlightFacts& facts, Nanoseconds now);
-  /// Records several messages that begin together: an entry for each, and one that ends them.
+  /// Records several messages that begin together: an entry for each and, after two or more, one that ends them.
+  /// shape  messages: not empty
   Ticket begin(Group& group, const std::vector<FlightFacts>& messages, Nanoseconds now);
   /// Records a message that ends independently of the group's other calls.
   /// Threads  any, also while the group's other calls begin and end
@@ -98,10 +99,12 @@ class FlightRecorder {
   void set_state(Group& group, GroupState state);
 
   /// Returns the current content as a dump.
+  /// reason  for FlightDump::reason. If it is empty and no call has begun since failed(), the dump of failed() is
+  ///         returned, which has the reason of the failure
   [[nodiscard]] FlightDump snapshot(const std::string& reason = {}) const;
 
-  /// Takes a dump after a failure, and asks the other ranks for theirs. Only the first call has an effect, and only if
-  /// the settings request dumps.
+  /// Takes a dump after a failure for snapshot(), and asks the other ranks for theirs. The dump is also written to its
+  /// file if writes_on_failure(). Only the first call has an effect.
   /// group  the group to whose ranks the reason refers; null: all ranks of the job
   void failed(const std::string& reason, const Group* group = nullptr);
 

@@ -5,8 +5,8 @@
 
 namespace ringside {
 
-/// The common part of LL and LL128: a slot is a sequence of lines, each with data and a flag that names the data's
-/// step. A receiver that sees a line's flag has its data, so that no counter has to signal a step's arrival.
+// The common part of LL and LL128: a slot is a sequence of lines, each with data and a flag that identifies the data's
+// step. A receiver that sees a line's flag has the line's data, so no counter has to signal a step's arrival.
 
 /// The progress of unpacking a step from its slot. Make a new one for each step.
 struct Unpacked {
@@ -28,9 +28,12 @@ struct StrayFlag {
   std::uint64_t due = 0;
 };
 
-/// Slots begin at multiples of this: a core that prefetches lines in pairs does not take its neighbour's.
+/// Slots begin at multiples of this, two cache lines: a core that prefetches lines in pairs does not fetch a line of the
+/// next slot, to which another core writes.
 inline constexpr std::uint64_t kSlotAlignment = 128;
 
+/// Returns the smallest multiple of `multiple` that is not less than `value`.
+/// shape  multiple >= 1
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }

@@ -17,12 +17,12 @@ namespace ringside {
 /// LL or LL128 in shared memory: a ring of 8 slots of lines, and one counter of released slots. Lines is Ll or Ll128.
 /// The functions are those of SlotFifo.
 ///
-/// Ordering   the lines' flags signal arrival, see there. `head` is stored with release behind the
-///            last load from a slot, once a step; the sender loads it (acquire) before it writes the slot
-///            again, and only when its 8 are used up: the way of a message has no counter on it.
+/// Ordering   the lines' flags signal arrival: see Ll and Ll128. The receiver stores `head` with release after its last
+///            load from a slot, once per step. The sender loads `head` (acquire) only when all 8 slots are in use, so
+///            most messages touch no counter
 /// Threads    one on each side
-/// Ownership  the memory outlives the view; both processes map the same pages. acquire() and peek() give
-///            room of this process, so that send() and take() spare a copy.
+/// Ownership  the memory outlives the view; both processes map the same pages. acquire() and peek() return a buffer of
+///            this process, so send() and take(), which do without it, save a copy
 /// shape      memory zeroed before the first use, aligned to 128 bytes; slot size any
 template <typename Lines>
 class LineFifo {

@@ -11,21 +11,21 @@
 
 namespace ringside {
 
-/// LL128: lines of 128 bytes, 120 of data and behind them 8 of flag, which is step + 1. The last 8 data
-/// bytes of a step's first line are its size, and the data in front of them end there: what is no longer
-/// than 48 bytes lies in one cache line with its flag.
+/// LL128: lines of 128 bytes, 120 of data followed by 8 of flag, which is step + 1. The last 8 data bytes of a step's
+/// first line hold the size of the step, and the step's first data bytes end right before the size. So a step of up to
+/// 48 bytes is in one cache line with its flag.
 ///
-/// Ordering   A GPU's link writes 128 bytes at once, so there the flag needs no order. No CPU does: a line
-///            is two cache lines, and wider stores than 8 or 16 bytes may be seen in pieces. So the
-///            flag is stored last, with release, and loaded first, with acquire. A reader that sees it sees the
-///            line's data, and reads them once, with plain loads.
-///              x86-64  stores are seen in the order of the program, loads done in it; release and acquire are
-///                      plain moves, and the line costs no more than its 16 words
-///              arm64   stores may pass each other, even within a line: the release (stlr) holds the flag
-///                      back behind the data, the acquire (ldar) holds the data's loads behind it
-/// Flags      of 64 bits do not come again: what an old step left never passes for new.
-/// Efficiency 120/128 = 15/16, and 8 bytes less for the size. LL's lines cannot be as long: they need
-///            no order only because 8 bytes are what every CPU stores at once.
+/// Ordering   A GPU's link writes 128 bytes at once, so there the flag needs no order. A CPU does not: a line is two
+///            cache lines, and a reader may see parts of a store of more than 8 or 16 bytes. So the flag is stored
+///            last, with release, and loaded first, with acquire. A reader that sees the flag sees the line's data, and
+///            reads it once, with plain loads.
+///              x86-64  stores become visible in program order, and loads are done in program order: release and
+///                      acquire are plain moves, and a line costs no more than its 16 words
+///              arm64   stores may be reordered, even within a line: the release (stlr) keeps the flag after the data,
+///                      and the acquire (ldar) keeps the loads of the data after the flag
+/// Flags      have 64 bits and never repeat: lines of an old step are never taken for new ones
+/// Efficiency 120/128 = 15/16 of the bytes are data; 8 bytes per step hold the size. LL's lines cannot be as long: LL
+///            needs no order only because every CPU stores 8 bytes at once
 /// source  NCCL's LL128, whose kernel knows the size from its arguments
 struct Ll128 {
   static constexpr Protocol kProtocol = Protocol::LL128;
@@ -38,7 +38,7 @@ struct Ll128 {
     return Bytes{round_up(size.value + kLineData - kFirstLineData, kLineData) / kLineData * kLine};
   }
 
-  /// Returns the bytes from one slot to the next.
+  /// Returns the distance between the starts of two slots, bytes.
   static constexpr Bytes slot_memory(Bytes slot_size) { return wire_size(slot_size); }
 
   /// Writes one step's lines.
@@ -46,15 +46,16 @@ struct Ll128 {
   static void pack(std::byte* slot, Bytes slot_size, std::span<const std::byte> data,
                    std::uint64_t step);
 
-  /// Takes out what has arrived since it was last asked, and puts it where it belongs behind `to`.
-  /// shape   slot: as pack(), only read; to: slot_size bytes, the same ones for all of a step
+  /// Copies the lines that have arrived since the previous call to their place in `to`.
+  /// returns  Whole: all lines of the step have been copied.  BadSize: the size is 0 or exceeds slot_size
+  /// shape    slot: as pack(), only read; to: slot_size bytes, the same address in all calls for a step
   static Arrival unpack(std::byte* slot, Bytes slot_size, std::uint64_t step, std::byte* to,
                         Unpacked& so_far);
 
-  /// Returns the size that a whole step's first line holds.
+  /// Returns the size of a step whose lines have all arrived, from its first line.
   static Bytes announced_size(std::byte* slot);
 
-  /// Returns the first of the whole lines whose flag is not this step's.
+  /// Returns the first of the lines whose flag is not that of this step; nullopt: all flags are right.
   /// shape   lines: aligned to 8 bytes, a multiple of kLine bytes, only read
   static std::optional<StrayFlag> find_stray(std::span<std::byte> lines, std::uint64_t step);
 };

@@ -70,7 +70,7 @@ class SlotFifo {
   /// The data that a waiting receiver polls is in cache lines separate from the data that a waiting sender polls.
   struct Control {
     alignas(128) std::atomic<std::uint64_t> tail;  ///< slots ever posted
-    std::atomic<std::uint32_t> sizes[kSlots];      ///< and the kind in the two bits on top
+    std::atomic<std::uint32_t> sizes[kSlots];  ///< bytes; the two highest bits hold the SlotKind
     alignas(128) std::atomic<std::uint64_t> head;  ///< slots ever released
   };
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

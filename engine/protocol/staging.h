@@ -19,7 +19,7 @@ class Staging {
       : memory_(static_cast<std::byte*>(
             std::aligned_alloc(kSlotAlignment, round_up(size.value, kSlotAlignment)))),
         size_(size) {
-    RINGSIDE_ASSERT(memory_ != nullptr, "no {} bytes of memory", size.value);
+    RINGSIDE_ASSERT(memory_ != nullptr, "cannot allocate {} bytes", size.value);
   }
 
   [[nodiscard]] std::span<std::byte> bytes() const { return {memory_.get(), size_.value}; }

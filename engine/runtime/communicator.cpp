@@ -51,7 +51,7 @@ struct Communicator::Impl {
   MeetingPlaces meeting;
   std::mutex part_mutex;  // guards the next two members
   std::shared_ptr<Bootstrap> part_in_making;
-  bool is_called_off = false;
+  bool is_aborted = false;
   // The order of enqueued calls. Those that wait on a stream for another communicator's call may outlive this one.
   const std::shared_ptr<CallTurns> turns = std::make_shared<CallTurns>();
   Failure refused;         // error of the first enqueued call that could not begin
@@ -177,11 +177,11 @@ struct Communicator::Impl {
   void note_part(std::shared_ptr<Bootstrap> part) {
     const std::lock_guard lock(part_mutex);
     part_in_making = std::move(part);
-    if (is_called_off && part_in_making) part_in_making->abort();
+    if (is_aborted && part_in_making) part_in_making->abort();
   }
-  void call_off() {
+  void abort_part() {
     const std::lock_guard lock(part_mutex);
-    is_called_off = true;
+    is_aborted = true;
     if (part_in_making) part_in_making->abort();
   }
 
@@ -467,10 +467,10 @@ Result<std::unique_ptr<Communicator>> Communicator::shrink(const std::vector<Ran
   const bool are_ranks = std::ranges::all_of(
       without, [&](Rank rank) { return to_int(rank) >= 0 && to_int(rank) < nranks(); });
   if (!are_ranks || std::ranges::find(left, rank()) == left.end()) {
-    return Error{
-        ErrorCode::InvalidArgument,
-        fmt::format("rank {} shrinks a communicator of {} ranks", to_int(rank()), nranks()),
-        "name other ranks of it"};
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("rank {} of {} excludes itself, or a rank that does not exist",
+                             to_int(rank()), nranks()),
+                 "exclude other ranks of the communicator only"};
   }
   impl_->turns->wait_all();
   RINGSIDE_TRY(SplitPart part,
@@ -515,8 +515,8 @@ Status Communicator::enqueue(std::vector<CollectiveCall> calls, DeviceStream str
   if (auto error = async_error()) return *std::move(error);
   if (!impl_->executor->has_queues()) {
     return Error{ErrorCode::Unsupported,
-                 fmt::format("a stream of CUDA's for calls over {}", transport()),
-                 "give it to a communicator whose ranks are processes with GPUs of their own"};
+                 fmt::format("cannot enqueue calls over {} on a CUDA stream", transport()),
+                 "use a communicator whose ranks are processes with a GPU each"};
   }
   for (CollectiveCall& call : calls) call.stream = stream;
   return impl_->begin_on_device(calls);
@@ -547,7 +547,7 @@ std::optional<Error> Communicator::async_error() const {
 }
 
 void Communicator::abort(const Error& why) {
-  impl_->call_off();
+  impl_->abort_part();
   impl_->abort(why);
 }
 
@@ -593,6 +593,8 @@ void Communicator::set_settings(const CallSettings& settings) {
   impl_->executor->set_settings(settings);
 }
 const HostLayout& Communicator::layout() const { return impl_->executor->layout(); }
-std::map<std::string, int> Communicator::ways() const { return impl_->executor->ways(); }
+std::map<std::string, int> Communicator::connection_types() const {
+  return impl_->executor->connection_types();
+}
 
 }  // namespace ringside::runtime

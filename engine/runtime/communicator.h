@@ -176,8 +176,8 @@ class Communicator {
   /// Returns the names of the transports between the ranks: HostLayout::transport.
   [[nodiscard]] const std::string& transport() const { return layout().transport; }
   [[nodiscard]] const HostLayout& layout() const;
-  /// Returns the connection types in use and how many there are of each, as Executor::ways().
-  [[nodiscard]] std::map<std::string, int> ways() const;
+  /// Returns the connection types in use and how many there are of each, as Executor::connection_types().
+  [[nodiscard]] std::map<std::string, int> connection_types() const;
 
  private:
   struct Impl;

@@ -9,22 +9,22 @@ namespace ringside {
 Result<std::unique_ptr<PendingCommunicator>> PendingCommunicator::start(
     BootstrapOptions join, CommunicatorOptions options, std::unique_ptr<BootstrapRoot> root,
     WhenMet when_met, ExecutorMaker make_executor) {
-  RINGSIDE_TRY(Wakeup off, Wakeup::make());
+  RINGSIDE_TRY(Wakeup cancel, Wakeup::make());
   return std::unique_ptr<PendingCommunicator>(
       new PendingCommunicator(std::move(join), std::move(options), std::move(root),
-                              std::move(when_met), std::move(make_executor), std::move(off)));
+                              std::move(when_met), std::move(make_executor), std::move(cancel)));
 }
 
 PendingCommunicator::PendingCommunicator(BootstrapOptions join, CommunicatorOptions options,
                                          std::unique_ptr<BootstrapRoot> root, WhenMet when_met,
-                                         ExecutorMaker make_executor, Wakeup off)
+                                         ExecutorMaker make_executor, Wakeup cancel)
     : join_(std::move(join)),
       options_(std::move(options)),
       when_met_(std::move(when_met)),
       make_executor_(std::move(make_executor)),
-      off_(std::move(off)),
+      cancel_(std::move(cancel)),
       root_(std::move(root)) {
-  join_.off = &off_;
+  join_.cancel = &cancel_;
   thread_ = std::jthread([this] {
     auto made = make();
     const std::lock_guard lock(mutex_);
@@ -42,7 +42,8 @@ Result<std::unique_ptr<runtime::Communicator>> PendingCommunicator::make() {
   {
     const std::lock_guard lock(mutex_);
     root_.reset();
-    if (is_off_) return Error{ErrorCode::Aborted, "the making of the communicator was aborted"};
+    if (is_aborted_)
+      return Error{ErrorCode::Aborted, "the communicator was aborted before it was ready"};
     bootstrap_ = joined;
   }
   if (when_met_) RINGSIDE_TRY(when_met_(*joined, options_));
@@ -63,9 +64,9 @@ Result<std::unique_ptr<runtime::Communicator>> PendingCommunicator::take() {
 }
 
 void PendingCommunicator::abort() {
-  off_.signal();
+  cancel_.signal();
   const std::lock_guard lock(mutex_);
-  is_off_ = true;
+  is_aborted_ = true;
   if (bootstrap_) bootstrap_->abort();
 }
 

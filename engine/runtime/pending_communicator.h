@@ -39,7 +39,7 @@ class PendingCommunicator {
   [[nodiscard]] bool is_ready() const;
 
   /// Waits for it. Once.
-  /// errors  as Bootstrap::join(), what was to be done when the ranks had met, and Communicator::make()
+  /// errors  as Bootstrap::join(), WhenMet and Communicator::make().  Aborted
   Result<std::unique_ptr<runtime::Communicator>> take();
 
   /// Cancels at once: take() returns Aborted, or the error that the other ranks report.
@@ -48,20 +48,20 @@ class PendingCommunicator {
  private:
   PendingCommunicator(BootstrapOptions join, CommunicatorOptions options,
                       std::unique_ptr<BootstrapRoot> root, WhenMet when_met,
-                      ExecutorMaker make_executor, Wakeup off);
+                      ExecutorMaker make_executor, Wakeup cancel);
   Result<std::unique_ptr<runtime::Communicator>> make();
 
   BootstrapOptions join_;
-  CommunicatorOptions options_;  ///< the thread's
+  CommunicatorOptions options_;  ///< used by the thread only
   const WhenMet when_met_;
   const ExecutorMaker make_executor_;
-  const Wakeup off_;
+  const Wakeup cancel_;       ///< ends the wait in Bootstrap::join()
   mutable std::mutex mutex_;  ///< guards the members below
   std::unique_ptr<BootstrapRoot> root_;
   std::shared_ptr<Bootstrap> bootstrap_;
-  bool is_off_ = false;
+  bool is_aborted_ = false;
   std::optional<Result<std::unique_ptr<runtime::Communicator>>> made_;
-  std::jthread thread_;  // last: it uses all
+  std::jthread thread_;  // last member: it uses the others
 };
 
 }  // namespace ringside

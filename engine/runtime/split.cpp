@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/runtime/bootstrap/bootstrap.h"
+#include "engine/runtime/bootstrap/fixed_text.h"
 #include "engine/transport/socket/socket.h"
 
 namespace ringside {
@@ -43,11 +44,11 @@ std::vector<Rank> part_of(const std::vector<SplitRequest>& requests, std::size_t
   return ranks;
 }
 
-RootText text_of(const SocketAddress& address) {
+RootText root_text(const SocketAddress& address) {
   RootText text{};
   const std::string whole = to_string(address);
   RINGSIDE_ASSERT(whole.size() < text.size(), "address of {} bytes", whole.size());
-  std::memcpy(text.data(), whole.data(), whole.size());
+  put_text(text, whole);
   return text;
 }
 
@@ -91,16 +92,15 @@ Result<std::optional<SplitPart>> split(Bootstrap& parent, std::optional<int> col
   RootText text{};
   if (is_first && part.ranks.size() > 1) {
     RINGSIDE_TRY(root, start_root(parent, parent.address(), part.ranks.size(), join_timeout));
-    text = text_of(root->address());
+    text = root_text(root->address());
   }
-  RINGSIDE_TRY(std::vector<RootText> roots, gather(parent, text, deadline));
+  RINGSIDE_TRY(const std::vector<RootText> roots, gather(parent, text, deadline));
   if (!color) return std::optional<SplitPart>();
 
   SocketAddress meeting;
   if (part.ranks.size() > 1) {
-    RootText& at = roots[static_cast<std::size_t>(to_int(part.ranks.front()))];
-    at.back() = '\0';
-    RINGSIDE_TRY(meeting, parse_socket_address(at.data()));
+    const RootText& at = roots[static_cast<std::size_t>(to_int(part.ranks.front()))];
+    RINGSIDE_TRY(meeting, parse_socket_address(text_of(at)));
   }
   RINGSIDE_TRY(part.bootstrap, join_part(parent, part.ranks, meeting, join_timeout));
   return std::optional<SplitPart>(std::move(part));
@@ -111,11 +111,10 @@ Result<MeetingPlaces> MeetingPlaces::agree(Bootstrap& bootstrap, Deadline deadli
   if (bootstrap.nranks() == 1) return made;
   RINGSIDE_TRY(made.taken_, take_port(bootstrap.address()));
   RINGSIDE_TRY(const Endpoint mine, local_endpoint(made.taken_.get()));
-  const RootText text = text_of(std::get<SocketAddress>(mine));
-  RINGSIDE_TRY(std::vector<RootText> all, gather(bootstrap, text, deadline));
-  for (RootText& one : all) {
-    one.back() = '\0';
-    RINGSIDE_TRY(const SocketAddress place, parse_socket_address(one.data()));
+  const RootText text = root_text(std::get<SocketAddress>(mine));
+  RINGSIDE_TRY(const std::vector<RootText> all, gather(bootstrap, text, deadline));
+  for (const RootText& one : all) {
+    RINGSIDE_TRY(const SocketAddress place, parse_socket_address(text_of(one)));
     made.places_.push_back(place);
   }
   return made;

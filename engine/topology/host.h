@@ -19,14 +19,22 @@ inline constexpr int kMaxGpusPerHost = 72;
 /// A PCI address "dddddddd:bb:dd.f" without its separators: 0000:1b:00.0 is 0x1b000.
 using BusId = std::int64_t;
 
-/// PCI class of an NVSwitch, which NVLinks report as their target.
+/// PCI classes of the devices that NVLinks lead to.
+/// source  NCCL 2.30.7 graph/topo.cc
+inline constexpr std::uint32_t kGpuClass = 0x030200;  ///< or another 0x03....
 inline constexpr std::uint32_t kNvSwitchClass = 0x068000;
+inline constexpr std::uint32_t kPowerCpuClass = 0x068001;  ///< the bridge of a POWER9
+
+/// Returns whether devices of that PCI class are GPUs.
+constexpr bool is_gpu_class(std::uint64_t device_class) {
+  return device_class >> 16 == kGpuClass >> 16;
+}
 
 /// The NVLinks from a GPU to one other device.
 struct HostNvLink {
   std::string target;              ///< bus id of the device at the other end
   int count = 0;                   ///< links to it
-  std::uint32_t target_class = 0;  ///< kNvSwitchClass, 0x0302xx GPU, 0x068001 POWER CPU
+  std::uint32_t target_class = 0;  ///< one of the above
 };
 
 /// The NVLink-C2C links of a GPU to its CPU.

@@ -38,7 +38,7 @@ void keep_gpus(Host& host, std::span<const int> ranks);
 /// shape          count >= 1, the host has a GPU
 void replace_nets(Host& host, const HostPci& function, const HostNet& net, int count);
 
-/// An Ethernet port right at the first CPU.
+/// Adds an Ethernet port that is attached directly to the first CPU.
 void add_ethernet(Host& host, const std::string& name, int mbits_per_second);
 
 }  // namespace ringside

@@ -22,33 +22,33 @@ class FaultySendEnd final : public SendEnd {
     if (!state_.may_send(now())) return std::span<std::byte>();
     RINGSIDE_TRY(const bool is_lost, is_next_lost());
     if (is_lost) {
-      nowhere_.resize(slot_size_.value);
-      is_nowhere_ = true;
-      return std::span(nowhere_);
+      discarded_.resize(slot_size_.value);
+      is_discarded_ = true;
+      return std::span(discarded_);
     }
-    is_nowhere_ = false;
+    is_discarded_ = false;
     return inner_->acquire();
   }
 
   Status post(Bytes size) override {
-    if (!is_nowhere_) {
+    if (!is_discarded_) {
       RINGSIDE_TRY(check_whole());
       RINGSIDE_TRY(inner_->post(size));
     }
-    is_nowhere_ = false;
+    is_discarded_ = false;
     state_.sent(size, now());
     return {};
   }
 
   Result<bool> send(std::span<const std::byte> from) override {
-    return hand_over(Bytes{from.size()}, [&] { return inner_->send(from); });
+    return deliver(Bytes{from.size()}, [&] { return inner_->send(from); });
   }
   [[nodiscard]] bool reaches_memory() const override { return reaches_memory_; }
   Result<bool> refer(SharedSpan data, SharedSpan result, std::size_t bytes) override {
-    return hand_over(Bytes{bytes}, [&] { return inner_->refer(data, result, bytes); });
+    return deliver(Bytes{bytes}, [&] { return inner_->refer(data, result, bytes); });
   }
   Result<bool> announce(std::size_t bytes) override {
-    return hand_over(Bytes{bytes}, [&] { return inner_->announce(bytes); });
+    return deliver(Bytes{bytes}, [&] { return inner_->announce(bytes); });
   }
 
   [[nodiscard]] bool is_drained() const override { return !inner_ || inner_->is_drained(); }
@@ -87,7 +87,7 @@ class FaultySendEnd final : public SendEnd {
   }
 
   template <typename Send>
-  Result<bool> hand_over(Bytes size, Send send) {
+  Result<bool> deliver(Bytes size, Send send) {
     if (!state_.may_send(now())) return false;
     RINGSIDE_TRY(const bool is_lost, is_next_lost());
     if (!is_lost) {
@@ -104,8 +104,8 @@ class FaultySendEnd final : public SendEnd {
   const bool reaches_memory_;
   LinkState state_;
   Clock& clock_;
-  std::vector<std::byte> nowhere_;
-  bool is_nowhere_ = false;  ///< the acquired slot belongs to a message that is dropped
+  std::vector<std::byte> discarded_;
+  bool is_discarded_ = false;  ///< the acquired slot belongs to a message that is dropped
 };
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "engine/transport/open_transports.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -9,15 +7,6 @@
 
 namespace ringside {
 namespace {
-
-Endpoint fresh_name() {
-  const Secret random = random_secret();
-  std::string name = "ringside-";
-  for (const std::byte byte : random.bytes) {
-    name += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
-  }
-  return AbstractName{name};
-}
 
 constexpr std::size_t index_of(Door door) { return static_cast<std::size_t>(door); }
 
@@ -46,8 +35,8 @@ Status OpenTransports::open_one(const LocalSite& here, const Transport& transpor
   }
   const std::size_t door = index_of(transport.door);
   if (transport.door != Door::None && !doors_.at(door)) {
-    const Endpoint place =
-        transport.door == Door::Host ? fresh_name() : Endpoint{with_port(here.interface, 0)};
+    const Endpoint place = transport.door == Door::Host ? Endpoint{fresh_name("data")}
+                                                        : Endpoint{with_port(here.interface, 0)};
     RINGSIDE_TRY(doors_.at(door), Acceptor::listen(place, secret_, {}, *here.clock));
     whereabouts_.doors.at(door) = to_string(doors_.at(door)->address());
   }
@@ -72,7 +61,7 @@ Result<Accepted> OpenTransports::accept(const Transport& transport,
   return doors_.at(index_of(transport.door))->accept(patience);
 }
 
-bool OpenTransports::has_visitor(const Transport& transport) const {
+bool OpenTransports::can_accept(const Transport& transport) const {
   return is_readable(doors_.at(index_of(transport.door))->ready_fd());
 }
 

@@ -38,7 +38,7 @@ class OpenTransports {
   [[nodiscard]] Result<Accepted> accept(const Transport& transport, const Patience& patience) const;
 
   /// Returns whether accept() would return at once.
-  [[nodiscard]] bool has_visitor(const Transport& transport) const;
+  [[nodiscard]] bool can_accept(const Transport& transport) const;
 
   /// Returns the inputs for making an end of a connection to `other`.
   /// shape  both ranks have the transport open; peer: the socket of dial() or accept(), or empty if the transport has

@@ -10,7 +10,8 @@
 namespace ringside {
 namespace {
 
-double at(const TuningModel::PerClass& table, const CostInputs& in) {
+/// Returns the table's value for the class of the GPUs and the number of nodes.
+double value_in(const TuningModel::PerClass& table, const CostInputs& in) {
   return table[static_cast<std::size_t>(in.gpu_class())][in.nodes_column()];
 }
 
@@ -26,7 +27,7 @@ float ll_bus(const CostInputs& in) {
 }
 
 /// Lowers `bus` to `limit` if that is smaller, and stores the reason.
-void bind(Speed& speed, double limit, Bound bound) {
+void limit_bus(Speed& speed, double limit, Bound bound) {
   if (limit < speed.terms.bus_gbs) {
     speed.terms.bus_gbs = static_cast<float>(limit);
     speed.terms.bound = bound;
@@ -52,7 +53,7 @@ void nvls_channel(const CostInputs& in, Collective collective, Algorithm algorit
     if (collective == Collective::AllReduce) intra *= 2.0F;
     if (algorithm == Algorithm::NvlsTree) {
       if (in.shape.nnodes <= 2) inter *= 2.0F;
-      cap = static_cast<float>(at(in.model.nvls_tree_channel, in));
+      cap = static_cast<float>(value_in(in.model.nvls_tree_channel, in));
     }
   } else if (algorithm == Algorithm::NvlsTree && in.shape.nnodes > 2) {
     inter /= 2;
@@ -88,7 +89,7 @@ void graph_channel(const CostInputs& in, Algorithm algorithm, const GraphSummary
   speed.terms.bound = nics ? Bound::Nics : Bound::LocalLinks;
 }
 
-void bind_ring(const CostInputs& in, Collective collective, Protocol protocol, Speed& speed) {
+void apply_ring(const CostInputs& in, Collective collective, Protocol protocol, Speed& speed) {
   float& bus = speed.terms.bus_gbs;
   const TuningModel& m = in.model;
   if (protocol == Protocol::LL) {
@@ -96,39 +97,42 @@ void bind_ring(const CostInputs& in, Collective collective, Protocol protocol, S
     bus = static_cast<float>(bus *
                              (in.shape.nnodes > 1 || reduces ? m.ring_ll : m.ring_ll_otherwise));
     speed.terms.bound = Bound::LlLines;
-    bind(speed, ll_bus(in), Bound::LlBus);
+    limit_bus(speed, ll_bus(in), Bound::LlBus);
   }
   if (protocol == Protocol::LL128) {
     bus = static_cast<float>(
         bus * (in.ranks_per_node() < 2 ? m.ring_ll128_one_rank_a_node : m.ring_ll128));
-    bind(speed, speed.terms.nchannels * at(m.ring_ll128_channel, in), Bound::Ll128Channel);
+    limit_bus(speed, speed.terms.nchannels * value_in(m.ring_ll128_channel, in),
+              Bound::Ll128Channel);
   }
 }
 
-void bind_tree(const CostInputs& in, Protocol protocol, const GraphSummary& graph, Speed& speed) {
+void apply_tree(const CostInputs& in, Protocol protocol, const GraphSummary& graph, Speed& speed) {
   float& bus = speed.terms.bus_gbs;
   const TuningModel& m = in.model;
   bus = static_cast<float>(bus * m.tree);
-  bind(speed, speed.terms.nchannels * at(m.tree_channel, in), Bound::TreeChannel);
+  limit_bus(speed, speed.terms.nchannels * value_in(m.tree_channel, in), Bound::TreeChannel);
   if (protocol == Protocol::LL) {
     bus = static_cast<float>(bus * 1.0 / m.tree_ll_divisor);
     speed.terms.bound = Bound::LlLines;
-    bind(speed, ll_bus(in), Bound::LlBus);
+    limit_bus(speed, ll_bus(in), Bound::LlBus);
   }
   if (protocol == Protocol::LL128) {
     bus = static_cast<float>(bus * (in.shape.nnodes == 1 ? m.tree_ll128_one_node : m.tree_ll128));
-    bind(speed, speed.terms.nchannels * at(m.tree_ll128_channel, in), Bound::Ll128Channel);
+    limit_bus(speed, speed.terms.nchannels * value_in(m.tree_ll128_channel, in),
+              Bound::Ll128Channel);
   }
   const Pattern pattern = m.tree_pattern_of_all_nodes ? in.shape.max_tree_pattern : graph.pattern;
   if (pattern == Pattern::Tree) bus = static_cast<float>(bus * m.tree_without_balance);
 }
 
-void bind_collnet_direct(const CostInputs& in, Collective collective, const GraphSummary& graph,
-                         Speed& speed) {
+void apply_collnet_direct(const CostInputs& in, Collective collective, const GraphSummary& graph,
+                          Speed& speed) {
   float& bus = speed.terms.bus_gbs;
   const float ppn = in.ranks_per_node();
   if (is_gather(collective) && in.model.collnet_direct_gather_blends) {
-    const float full = (ppn - 1) / 7.0F;
+    constexpr float kPeers = 7;  // of a GPU in a full node of 8
+    const float full = (ppn - 1) / kPeers;
     const auto share = static_cast<float>(in.model.collnet_direct_gather_full * full +
                                           in.model.collnet_direct_gather_lone * (1.0 - full));
     bus = ppn * graph.bw_intra * share;
@@ -170,7 +174,7 @@ float algorithm_share(const CostInputs& in, Collective collective, Algorithm alg
       return static_cast<float>(ratio);
     }
     default:
-      return 0.5F;
+      return 0.5F;  // each byte goes up to the root and down again
   }
 }
 
@@ -202,12 +206,12 @@ Speed bandwidth_of(const CostInputs& in, Collective collective, Algorithm algori
     graph_channel(in, algorithm, graph, speed);
   }
   speed.terms.bus_gbs = static_cast<float>(graph.nchannels) * speed.terms.channel_gbs;
-  if (algorithm == Algorithm::Ring) bind_ring(in, collective, protocol, speed);
-  if (algorithm == Algorithm::Tree) bind_tree(in, protocol, graph, speed);
+  if (algorithm == Algorithm::Ring) apply_ring(in, collective, protocol, speed);
+  if (algorithm == Algorithm::Tree) apply_tree(in, protocol, graph, speed);
   if (algorithm == Algorithm::Pat) {
     speed.terms.bus_gbs = static_cast<float>(speed.terms.bus_gbs * in.model.pat);
   }
-  if (algorithm == Algorithm::CollNetDirect) bind_collnet_direct(in, collective, graph, speed);
+  if (algorithm == Algorithm::CollNetDirect) apply_collnet_direct(in, collective, graph, speed);
   speed.algorithm_gbs = speed.terms.bus_gbs * algorithm_share(in, collective, algorithm);
   return speed;
 }

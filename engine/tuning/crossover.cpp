@@ -9,26 +9,26 @@ bool is_same(const Candidate& a, const Candidate& b) {
   return a.algorithm == b.algorithm && a.protocol == b.protocol;
 }
 
-/// Returns the sizes between which each predicted time is linear: corrections of trees change at powers of two, the
-/// latency of rings once.
-std::vector<std::uint64_t> bends(const Tuner& tuner, std::uint64_t from, std::uint64_t to) {
+/// Returns the sizes in (from, to] between which each predicted time is linear: the correction of trees changes at
+/// powers of two, the latency of rings once.
+std::vector<std::uint64_t> linear_ranges(const Tuner& tuner, std::uint64_t from, std::uint64_t to) {
   const auto parts = static_cast<std::uint64_t>(tuner.shape().nchannels) *
                      static_cast<std::uint64_t>(tuner.shape().nranks);
-  std::vector<std::uint64_t> all{64 * parts};
-  for (int power = 0; power < 63; ++power) all.push_back(std::uint64_t{1} << power);
+  std::vector<std::uint64_t> all{kRingPlateauBytes * parts};
+  for (int power = 0; power < 64; ++power) all.push_back(std::uint64_t{1} << power);
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   std::erase_if(all, [&](std::uint64_t size) { return size <= from || size > to; });
   return all;
 }
 
-class Walk {
+class StretchFinder {
  public:
-  Walk(const Tuner& tuner, TuningCall call) : tuner_(tuner), call_(call) {}
+  StretchFinder(const Tuner& tuner, TuningCall call) : tuner_(tuner), call_(call) {}
 
   /// Appends the fastest choices in [from, last], where the times are linear. Each choice wins on at most one
   /// interval, so if the same choice wins at both ends, no other wins between.
-  void straight(std::uint64_t from, std::uint64_t last) {
+  void append_range(std::uint64_t from, std::uint64_t last) {
     append(from);
     const Candidate end = *winner(last);
     while (!is_same(found_.back().fastest, end)) {
@@ -65,15 +65,15 @@ class Walk {
 
 std::vector<Stretch> stretches(const Tuner& tuner, TuningCall call, Bytes from, Bytes to) {
   RINGSIDE_ASSERT(from <= to, "from {} to {}", from.value, to.value);
-  Walk walk{tuner, call};
-  if (!walk.winner(from.value)) return {};
+  StretchFinder finder{tuner, call};
+  if (!finder.winner(from.value)) return {};
   std::uint64_t begin = from.value;
-  for (const std::uint64_t bend : bends(tuner, from.value, to.value)) {
-    walk.straight(begin, bend - 1);
-    begin = bend;
+  for (const std::uint64_t next : linear_ranges(tuner, from.value, to.value)) {
+    finder.append_range(begin, next - 1);
+    begin = next;
   }
-  walk.straight(begin, to.value);
-  return walk.take();
+  finder.append_range(begin, to.value);
+  return finder.take();
 }
 
 }  // namespace ringside

@@ -12,7 +12,9 @@ struct Stretch {
   Candidate fastest;  ///< the fastest combination, with its prediction at `from`
 };
 
-/// Finds the fastest combination for all sizes from `from` to `to`, with the exact sizes in bytes at which it changes.
+/// Finds the fastest combination for all sizes from `from` to `to`, and the sizes at which it changes. A size at which
+/// it changes is exact, except where two predictions differ by less than single precision holds: there, either choice
+/// is right.
 /// call     the call; its size is ignored
 /// shape    from <= to
 /// returns  ascending ranges, the first at `from`; empty if no combination is available

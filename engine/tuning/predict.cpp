@@ -17,7 +17,7 @@ bool corrects_nvls_tree(const TuningModel& model, const CommShape& shape, int si
          shape.max_local_ranks == kRanks && (size < k512MiB || shape.nnodes > 2);
 }
 
-/// Trees use their pipeline badly for medium sizes.
+/// Returns the factor of the bandwidth: trees use their pipeline badly for medium sizes.
 double tree_correction(const TuningModel& model, const CommShape& shape, Collective collective,
                        Algorithm algorithm, Protocol protocol, Bytes bytes) {
   if (collective != Collective::AllReduce) return 1;
@@ -32,7 +32,7 @@ double tree_correction(const TuningModel& model, const CommShape& shape, Collect
   return factors[static_cast<std::size_t>(size)];
 }
 
-/// Long rings wait for their slowest step.
+/// Returns whether the latency of rings depends on the size: long rings wait for their slowest step.
 bool has_ring_plateau(const TuningModel& model, const CommShape& shape, Collective collective) {
   if (collective == Collective::AllReduce) return shape.nnodes > 1;
   const bool is_gather =
@@ -41,16 +41,16 @@ bool has_ring_plateau(const TuningModel& model, const CommShape& shape, Collecti
          shape.graph(GraphId::Ring).type_intra == PathType::Nvl;
 }
 
+/// Returns the factor of the latency.
 double ring_plateau(const TuningModel& model, const CommShape& shape, Collective collective,
                     Algorithm algorithm, Protocol protocol, Bytes bytes) {
-  constexpr std::uint64_t kFromBytes = 64;  // per channel and rank
   if (algorithm != Algorithm::Ring || protocol != Protocol::Simple ||
       !has_ring_plateau(model, shape, collective)) {
     return 1;
   }
   const auto parts =
       static_cast<std::uint64_t>(shape.nchannels) * static_cast<std::uint64_t>(shape.nranks);
-  if (parts == 0 || bytes.value / parts < kFromBytes) return 1;
+  if (parts == 0 || bytes.value / parts < kRingPlateauBytes) return 1;
   return shape.min_cc < 80 ? model.ring_plateau_volta : model.ring_plateau;
 }
 

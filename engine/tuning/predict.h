@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "engine/tuning/cost_table.h"
@@ -13,6 +14,9 @@ struct Prediction {
   float latency_us = 0;     ///< after the corrections for ring plateau and pipelining
   float bandwidth_gbs = 0;  ///< after the correction for trees
 };
+
+/// From this size per channel and rank, the latency of rings may change.
+constexpr std::uint64_t kRingPlateauBytes = 64;
 
 /// Predicts time = latency + bytes / bandwidth.
 /// bytes   size of the larger of a rank's buffers

@@ -271,6 +271,41 @@ TEST(CApi, ANonBlockingSplitIsInProgressUntilAllRanksJoin) {
   });
 }
 
+// Rank 0 is rank 1 of the part, which it learns only when rank 1 has joined.
+TEST(CApi, BlocksAreGatheredInAPartThatIsStillBeingMade) {
+  std::latch begun(1);
+  with_ranks(2, [&](int rank, rsComm_t comm) {
+    rsConfig_t config = RS_CONFIG_INITIALIZER;
+    config.blocking = 0;
+    rsStream_t stream = nullptr;
+    ASSERT_EQ(rsStreamCreate(&stream), rsSuccess);
+    if (rank == 1) begun.wait();
+    rsComm_t part = nullptr;
+    ASSERT_EQ(rsCommSplit(comm, 0, -rank, &part, &config), rsInProgress);
+    if (rank == 0) begun.count_down();
+    const size_t counts[2] = {2, 3};
+    const int mine[3] = {10 * rank, 10 * rank + 1, 10 * rank + 2};
+    int all[5] = {};
+    EXPECT_EQ(rsAllGatherV(mine, all, counts, rsInt32, part, stream), rsSuccess)
+        << rsGetLastError(nullptr);
+    EXPECT_EQ(rsStreamSynchronize(stream), rsSuccess);
+    EXPECT_EQ(std::vector<int>(all, all + 5), (std::vector<int>{10, 11, 0, 1, 2}));
+    EXPECT_EQ(rsStreamDestroy(stream), rsSuccess);
+    EXPECT_EQ(rsCommDestroy(part), rsSuccess);
+    end(comm);
+  });
+}
+
+TEST(CApi, BlocksOfAllRanksAreChecked) {
+  with_ranks(2, [](int rank, rsComm_t comm) {
+    size_t counts[2] = {1, 1};
+    counts[1 - rank] = static_cast<size_t>(-1);
+    int data[2] = {};
+    EXPECT_EQ(rsAllGatherV(data, data, counts, rsInt32, comm, nullptr), rsInvalidArgument);
+    end(comm);
+  });
+}
+
 TEST(CApi, NonBlockingInitIsInProgressUntilAllRanksJoinAndCanBeAborted) {
   rsUniqueId id;
   ASSERT_EQ(rsGetUniqueId(&id), rsSuccess);

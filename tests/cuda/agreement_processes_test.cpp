@@ -8,11 +8,11 @@ namespace {
 // Ranks still open each other's GPU memory, and other protocols use it.
 TEST(CudaProcessAgreement, Ll128IsRefusedBetweenGpusThatReachEachOtherByPcie) {
   for (const bool is_by_pcie : {false, true}) {
-    const ProcessJob job{.shares_by = MemoryWay::Ipc, .is_by_pcie = is_by_pcie};
+    const ProcessJob job{.shares_by = MemoryAccess::Ipc, .is_by_pcie = is_by_pcie};
     const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
       RINGSIDE_TRY(const auto simple, run_case(rank, all_reduce_case(3, Protocol::Simple, 90)));
       const std::map<std::string, int> opened{{"the receiver's GPU, by CUDA IPC", 2}};
-      if (rank.communicator.ways() != opened) return 1;
+      if (rank.communicator.connection_types() != opened) return 1;
       const auto lines = run_case(rank, all_reduce_case(3, Protocol::LL128, 90));
       if (lines) return is_by_pcie ? 2 : 0;
       return is_by_pcie && lines.error().code == ErrorCode::Unsupported ? 0 : 3;
@@ -41,7 +41,7 @@ TEST(CudaProcessAgreement, RanksOfUnequalGpusTakeAsManyChannels) {
 TEST(CudaProcessAgreement, RanksThatShareAGpuShareItsMultiprocessors) {
   for (const auto& [gpus, channels] : {std::pair(1, 16), std::pair(2, 32), std::pair(4, 64)}) {
     const ProcessJob job{
-        .nranks = 4, .shares_by = MemoryWay::File, .has_switch = true, .gpus = gpus};
+        .nranks = 4, .shares_by = MemoryAccess::File, .has_switch = true, .gpus = gpus};
     const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
       const CollectiveCall call{.count = 1 << 26};
       rank.communicator.set_settings({});

@@ -37,7 +37,7 @@ class DeviceUnderTest {
 struct DeviceCompany {
   bool has_others = false;
   /// How other ranks open its memory, either by address within the process or between processes. A GPU ignores it.
-  MemoryWay shares_by = MemoryWay::None;
+  MemoryAccess shares_by = MemoryAccess::None;
   bool is_by_pcie = false;     ///< whether other ranks reach it by PCIe; a GPU ignores it
   bool lets_adapters = false;  ///< whether network adapters reach it; a GPU ignores it
   int number = 0;              ///< the number of the host's device, assigned round-robin

@@ -55,7 +55,7 @@ class FibreMemory : public DeviceMemory {
   void unmap(std::span<std::byte> /*pages*/) noexcept override {}
   [[nodiscard]] DevicePlace place() const override { return {.process = process_identity()}; }
   [[nodiscard]] bool reaches(const DeviceId& /*other*/) const override { return false; }
-  Result<std::byte*> take_to_share(Bytes /*size*/, MemoryWay /*by*/) override {
+  Result<std::byte*> take_to_share(Bytes /*size*/, MemoryAccess /*by*/) override {
     return cannot_share();
   }
   Result<DeviceShare> share(std::byte* /*memory*/, const ProcessIdentity& /*with*/) override {
@@ -87,7 +87,7 @@ class FibreMemory : public DeviceMemory {
 class FibreMemoryOfHost final : public FibreMemory {
  public:
   /// number  the number of the GPU behind a switch
-  FibreMemoryOfHost(MemoryWay shares_by, bool lets_adapters, std::optional<int> number,
+  FibreMemoryOfHost(MemoryAccess shares_by, bool lets_adapters, std::optional<int> number,
                     bool is_by_pcie)
       : FibreMemory(lets_adapters),
         shares_by_(shares_by),
@@ -99,8 +99,8 @@ class FibreMemoryOfHost final : public FibreMemory {
   [[nodiscard]] DevicePlace place() const override {
     return {.id = {std::byte{1}, number_},
             .process = process_identity(),
-            .shares_by_ipc = shares_by_ == MemoryWay::Ipc,
-            .shares_by_file = shares_by_ == MemoryWay::File,
+            .shares_by_ipc = shares_by_ == MemoryAccess::Ipc,
+            .shares_by_file = shares_by_ == MemoryAccess::File,
             .has_multicast = multicast_ != nullptr};
   }
   [[nodiscard]] bool reaches(const DeviceId& other) const override {
@@ -109,8 +109,8 @@ class FibreMemoryOfHost final : public FibreMemory {
   [[nodiscard]] bool keeps_lines(const DeviceId& /*other*/) const override { return !is_by_pcie_; }
   DeviceMulticast* multicast() override { return multicast_.get(); }
 
-  Result<std::byte*> take_to_share(Bytes size, MemoryWay by) override {
-    if ((by == MemoryWay::File) != place().shares_by_file) {
+  Result<std::byte*> take_to_share(Bytes size, MemoryAccess by) override {
+    if ((by == MemoryAccess::File) != place().shares_by_file) {
       return Error{ErrorCode::Unsupported, "this device has no such memory"};
     }
     RINGSIDE_TRY(UniqueFd file, make_sealed_file(size.value));
@@ -119,7 +119,7 @@ class FibreMemoryOfHost final : public FibreMemory {
     auto held = std::make_shared<Mapping>(std::move(mapping));
     ProcessMemory memory =
         offer_memory(data, [held](std::byte* /*data*/) mutable { held.reset(); });
-    taken_.push_back({std::move(file), std::move(memory), size, by == MemoryWay::File});
+    taken_.push_back({std::move(file), std::move(memory), size, by == MemoryAccess::File});
     return data;
   }
 
@@ -137,15 +137,15 @@ class FibreMemoryOfHost final : public FibreMemory {
                     .size = found->size.value,
                     .offset = static_cast<std::uint64_t>(memory - found->memory.get())};
     if (with == share.handle.process) {
-      share.handle.way = MemoryWay::Address;
+      share.handle.access = MemoryAccess::Address;
     } else if (found->is_paged) {
-      share.handle.way = MemoryWay::File;
+      share.handle.access = MemoryAccess::File;
       share.file = UniqueFd(::fcntl(found->file.get(), F_DUPFD_CLOEXEC, 0));
       if (!share.file) return system_error("F_DUPFD_CLOEXEC", errno);
-    } else if (shares_by_ != MemoryWay::Ipc) {
+    } else if (shares_by_ != MemoryAccess::Ipc) {
       return Error{ErrorCode::Unsupported, "this device has no handles for other processes"};
     } else {
-      share.handle.way = MemoryWay::Ipc;
+      share.handle.access = MemoryAccess::Ipc;
       const std::string path = fmt::format("/proc/{}/fd/{}", ::getpid(), found->file.get());
       std::memcpy(share.handle.ipc.data(), path.data(), path.size());
     }
@@ -161,14 +161,14 @@ class FibreMemoryOfHost final : public FibreMemory {
   Result<std::byte*> open_begin(const DeviceShare& share) {
     const DeviceHandle& handle = share.handle;
     const bool is_mine = handle.process == process_identity();
-    if (handle.way == MemoryWay::Address) {
+    if (handle.access == MemoryAccess::Address) {
       if (!is_mine) return Error{ErrorCode::Corrupt, "an address of another process"};
       RINGSIDE_TRY(ProcessMemory memory,
                    find_memory(reinterpret_cast<const std::byte*>(handle.address)));
       opened_here_.push_back(std::move(memory));
       return opened_here_.back().get();
     }
-    if (handle.way == MemoryWay::File) return map_file(share.file.get());
+    if (handle.access == MemoryAccess::File) return map_file(share.file.get());
     if (is_mine) return Error{ErrorCode::System, "CUDA opens no handle in the process it is of"};
     const UniqueFd file(
         ::open(reinterpret_cast<const char*>(handle.ipc.data()), O_RDWR | O_CLOEXEC));
@@ -190,7 +190,7 @@ class FibreMemoryOfHost final : public FibreMemory {
     return opened_.back().data();
   }
 
-  const MemoryWay shares_by_;
+  const MemoryAccess shares_by_;
   const bool is_by_pcie_;
   const std::byte number_;
   std::unique_ptr<DeviceMulticast> multicast_;  ///< null without a switch
@@ -201,9 +201,9 @@ class FibreMemoryOfHost final : public FibreMemory {
 
 }  // namespace
 
-std::unique_ptr<DeviceMemory> make_fibre_memory(MemoryWay shares_by, bool lets_adapters,
+std::unique_ptr<DeviceMemory> make_fibre_memory(MemoryAccess shares_by, bool lets_adapters,
                                                 std::optional<int> number, bool is_by_pcie) {
-  if (shares_by == MemoryWay::None) return std::make_unique<FibreMemory>(lets_adapters);
+  if (shares_by == MemoryAccess::None) return std::make_unique<FibreMemory>(lets_adapters);
   return std::make_unique<FibreMemoryOfHost>(shares_by, lets_adapters, number, is_by_pcie);
 }
 

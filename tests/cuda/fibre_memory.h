@@ -16,7 +16,7 @@ namespace ringside {
 /// is_by_pcie    whether other ranks reach it by PCIe
 /// number        the number of the host's GPU that it belongs to, where each rank has its own GPU behind a switch;
 ///               nullopt: all ranks share one GPU
-std::unique_ptr<DeviceMemory> make_fibre_memory(MemoryWay shares_by, bool lets_adapters,
+std::unique_ptr<DeviceMemory> make_fibre_memory(MemoryAccess shares_by, bool lets_adapters,
                                                 std::optional<int> number = std::nullopt,
                                                 bool is_by_pcie = false);
 

@@ -106,7 +106,7 @@ TEST(GpuDirect, AnAdapterTooFarFromTheGpuIsRejected) {
   EXPECT_TRUE(region->is_device());
   const Status far = region->suits("0000:98:00");
   ASSERT_FALSE(far);
-  EXPECT_NE(far.error().message.find("is SYS; GPUDirect goes as far as PHB"), std::string::npos)
+  EXPECT_NE(far.error().message.find("is SYS; GPUDirect is used up to PHB"), std::string::npos)
       << far.error().message;
   EXPECT_TRUE(adapter_region({}, {.level = PathType::Sys}, a_gpu())->suits("0000:98:00"));
 }

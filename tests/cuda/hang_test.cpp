@@ -20,7 +20,7 @@ namespace {
 struct HangWay {
   const char* name;
   const char* transport;
-  MemoryWay shares_by = MemoryWay::None;
+  MemoryAccess shares_by = MemoryAccess::None;
   Protocol protocol = Protocol::Simple;
 };
 
@@ -39,8 +39,8 @@ class KernelThatStops : public testing::TestWithParam<HangWay> {
     job.nranks = 4;
     job.transport = GetParam().transport;
     job.shares_by = GetParam().shares_by;
-    job.memory = {.may_open = job.shares_by != MemoryWay::None,
-                  .by_file = job.shares_by == MemoryWay::File};
+    job.memory = {.may_open = job.shares_by != MemoryAccess::None,
+                  .by_file = job.shares_by == MemoryAccess::File};
     job.op_timeout = Seconds{1};
     job.dumps = dumps_;
     DeviceCase test;
@@ -115,15 +115,15 @@ TEST(KernelFaults, AreRefusedWhereKernelsShareMemory) {
       << ended.error().message;
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, KernelThatStops,
-                         testing::Values(HangWay{"HostPages", ""},
-                                         HangWay{"HostPagesLl", "", MemoryWay::None, Protocol::LL},
-                                         HangWay{"Ipc", "", MemoryWay::Ipc},
-                                         HangWay{"FilesLl128", "", MemoryWay::File,
-                                                 Protocol::LL128},
-                                         HangWay{"Proxy", "tcp"},
-                                         HangWay{"ProxyLl", "tcp", MemoryWay::None, Protocol::LL}),
-                         [](const auto& test) { return std::string(test.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Ways, KernelThatStops,
+    testing::Values(HangWay{"HostPages", ""},
+                    HangWay{"HostPagesLl", "", MemoryAccess::None, Protocol::LL},
+                    HangWay{"Ipc", "", MemoryAccess::Ipc},
+                    HangWay{"FilesLl128", "", MemoryAccess::File, Protocol::LL128},
+                    HangWay{"Proxy", "tcp"},
+                    HangWay{"ProxyLl", "tcp", MemoryAccess::None, Protocol::LL}),
+    [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
 }  // namespace ringside

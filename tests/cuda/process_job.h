@@ -14,13 +14,13 @@ namespace ringside {
 /// A job whose ranks each have a device and launches of their own: processes of this host, or threads.
 struct ProcessJob {
   int nranks = 3;
-  std::string transport = {};             ///< between the ranks; empty: the fastest
-  MemoryWay shares_by = MemoryWay::None;  ///< as in DeviceCompany, if there is a choice
-  bool lets_adapters = false;             ///< as in DeviceCompany
-  MemorySettings memory = {};             ///< the parts of that memory that are used
-  bool registers = true;                  ///< as in CudaProcessOptions
-  Seconds op_timeout{20};                 ///< processes that share cores are slow
-  int dead_rank = -1;                     ///< the rank whose blocks end before they begin
+  std::string transport = {};                   ///< between the ranks; empty: the fastest
+  MemoryAccess shares_by = MemoryAccess::None;  ///< as in DeviceCompany, if there is a choice
+  bool lets_adapters = false;                   ///< as in DeviceCompany
+  MemorySettings memory = {};                   ///< the parts of that memory that are used
+  bool registers = true;                        ///< as in CudaProcessOptions
+  Seconds op_timeout{20};                       ///< processes that share cores are slow
+  int dead_rank = -1;                           ///< the rank whose blocks end before they begin
   std::string trace_path = {};
   std::string logs = {};    ///< as in JobOptions
   bool has_switch = false;  ///< as in DeviceCompany, if there is a choice

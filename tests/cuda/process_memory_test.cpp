@@ -32,7 +32,7 @@ TEST(CudaProcessMemory, ASmallAllocationIsReadAndWrittenThroughItsHandle) {
   const std::vector<std::byte> neighbour_data = bytes_of(kSize, 3), data = bytes_of(kSize, 40),
                                answer = bytes_of(kSize, 90);
   SharedPage<DeviceHandle> crossing;
-  const ProcessJob job{.nranks = 2, .shares_by = MemoryWay::Ipc, .memory = {.by_file = false}};
+  const ProcessJob job{.nranks = 2, .shares_by = MemoryAccess::Ipc, .memory = {.by_file = false}};
   const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
     DeviceMemory& memory = rank.device.launcher().memory;
     std::vector<std::byte> found(kSize);
@@ -49,7 +49,7 @@ TEST(CudaProcessMemory, ASmallAllocationIsReadAndWrittenThroughItsHandle) {
     RINGSIDE_TRY(memory.write(neighbour, neighbour_data));
     RINGSIDE_TRY(memory.write(piece, data));
     RINGSIDE_TRY(const DeviceShare share, memory.share(piece, kAnotherProcess));
-    if (share.handle.way != MemoryWay::Ipc)
+    if (share.handle.access != MemoryAccess::Ipc)
       return fail(rank, "cudaMalloc()'s is not shared by IPC");
     *crossing = share.handle;
     RINGSIDE_TRY(rank.communicator.barrier());
@@ -80,12 +80,12 @@ int count_open(const std::string& link) {
 // Opened memory needs no file any more, at either end. A driver opens files of its own, also of the kind that cuMem
 // exports, when memory has been exchanged for the first time, so only the second time counts.
 TEST(CudaProcessMemory, NoFileStaysOpenOfMemoryThatHasCrossed) {
-  const ProcessJob job{.shares_by = MemoryWay::File, .memory = {.by_file = true}};
+  const ProcessJob job{.shares_by = MemoryAccess::File, .memory = {.by_file = true}};
   const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
     DeviceMemory& memory = rank.device.launcher().memory;
     DeviceCase test = all_reduce_case(3, Protocol::Simple, 90);
     RINGSIDE_TRY(const auto first, run_case(rank, test));
-    RINGSIDE_TRY(std::byte* const taken, memory.take_to_share(Bytes{4096}, MemoryWay::File));
+    RINGSIDE_TRY(std::byte* const taken, memory.take_to_share(Bytes{4096}, MemoryAccess::File));
     std::string kind;
     {
       RINGSIDE_TRY(const DeviceShare share, memory.share(taken, kAnotherProcess));

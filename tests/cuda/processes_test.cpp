@@ -30,20 +30,20 @@ namespace {
 struct Way {
   const char* name;
   const char* transport;
-  MemoryWay shares_by = MemoryWay::None;
+  MemoryAccess shares_by = MemoryAccess::None;
   bool lets_adapters = false;
   const char* says = "";  ///< what the log says of each connection of Simple
-  [[nodiscard]] bool shares_memory() const { return shares_by != MemoryWay::None; }
+  [[nodiscard]] bool shares_memory() const { return shares_by != MemoryAccess::None; }
 };
 
 constexpr Way kHostPages{.name = "HostPages", .transport = "", .says = "memory of the host"};
 constexpr Way kIpc{.name = "Ipc",
                    .transport = "",
-                   .shares_by = MemoryWay::Ipc,
+                   .shares_by = MemoryAccess::Ipc,
                    .says = "the receiver's GPU, by CUDA IPC"};
 constexpr Way kFiles{.name = "Files",
                      .transport = "",
-                     .shares_by = MemoryWay::File,
+                     .shares_by = MemoryAccess::File,
                      .says = "the receiver's GPU, by cuMem"};
 constexpr Way kProxy{.name = "Proxy", .transport = "tcp", .says = "tcp, slots in place"};
 /// The slots are in the device's memory, their counters in the host's.
@@ -64,10 +64,11 @@ std::vector<Way> all_ways() {
 }
 
 ProcessJob job_of(const Way& way) {
-  return {.transport = way.transport,
-          .shares_by = way.shares_by,
-          .lets_adapters = way.lets_adapters,
-          .memory = {.may_open = way.shares_memory(), .by_file = way.shares_by == MemoryWay::File}};
+  return {
+      .transport = way.transport,
+      .shares_by = way.shares_by,
+      .lets_adapters = way.lets_adapters,
+      .memory = {.may_open = way.shares_memory(), .by_file = way.shares_by == MemoryAccess::File}};
 }
 
 /// Counts, over all processes, how many have reached a place.
@@ -120,10 +121,11 @@ TEST_P(CudaProcesses, ACommunicatorReportsTheKindsOfItsConnections) {
       run_processes(job_of(GetParam()), [&](const ProcessRank& rank) -> Result<int> {
         RINGSIDE_TRY(const auto output, run_case(rank, all_reduce_case(3, Protocol::Simple, 90)));
         const std::map<std::string, int> simple{{GetParam().says, 2}};
-        if (rank.communicator.ways() != simple) return 1;
+        if (rank.communicator.connection_types() != simple) return 1;
         RINGSIDE_TRY(const auto lines, run_case(rank, all_reduce_case(3, Protocol::LL, 90)));
         int count = 0;
-        for (const auto& [way, connections] : rank.communicator.ways()) count += connections;
+        for (const auto& [way, connections] : rank.communicator.connection_types())
+          count += connections;
         return count == 4 ? 0 : 2;
       });
   EXPECT_ENDS_WELL(status);
@@ -332,7 +334,7 @@ TEST(CudaProcessChoice, MemoryOfGpusIsOpenedUnlessItIsForbiddenAndAsRequested) {
 
 // Tries memory that processes cannot open of each other, and memory that they can.
 TEST(CudaProcessChoice, Ll128IsRefusedThroughMemoryOfHosts) {
-  for (const MemoryWay shares_by : {MemoryWay::None, MemoryWay::Ipc}) {
+  for (const MemoryAccess shares_by : {MemoryAccess::None, MemoryAccess::Ipc}) {
     const ProcessJob job{.shares_by = shares_by, .memory = {.may_open = false}};
     const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
       const auto output = run_case(rank, all_reduce_case(3, Protocol::LL128, 90));
@@ -365,7 +367,7 @@ int run_two_of_four(int first, int to_other, int from_other, std::vector<DeviceC
     if (!parsed) return 4;
     id = *parsed;
   }
-  const ProcessJob job{.nranks = 4, .shares_by = MemoryWay::File, .memory = {.by_file = true}};
+  const ProcessJob job{.nranks = 4, .shares_by = MemoryAccess::File, .memory = {.by_file = true}};
   const auto ended = run_threads(job, {first, first + 1}, id, [&](const ProcessRank& rank) {
     return run_cases(rank, cases, expected);
   });

@@ -34,7 +34,7 @@ std::vector<std::byte> read_all(DeviceMemory& memory, const std::byte* from) {
 }
 
 /// The memory of two ranks, on two devices if there are two.
-class CudaSharing : public testing::TestWithParam<MemoryWay> {
+class CudaSharing : public testing::TestWithParam<MemoryAccess> {
  protected:
   void SetUp() override {
     for (int rank = 0; rank < 2; ++rank) {
@@ -43,7 +43,7 @@ class CudaSharing : public testing::TestWithParam<MemoryWay> {
       ASSERT_TRUE(made) << made.error().message;
       devices_.push_back(*std::move(made));
     }
-    if (GetParam() == MemoryWay::File && !memory(0).place().shares_by_file) {
+    if (GetParam() == MemoryAccess::File && !memory(0).place().shares_by_file) {
       GTEST_SKIP() << "the GPU has no cuMem handles";
     }
     const auto taken = memory(0).take_to_share(kSize, GetParam());
@@ -63,7 +63,7 @@ TEST_P(CudaSharing, IsZeroAtFirst) {
 TEST_P(CudaSharing, RanksOfOneProcessSeeEachOthersWrites) {
   const auto share = memory(0).share(taken_, process_identity());
   ASSERT_TRUE(share) << share.error().message;
-  EXPECT_EQ(share->handle.way, MemoryWay::Address);
+  EXPECT_EQ(share->handle.access, MemoryAccess::Address);
   EXPECT_FALSE(share->file);
   const auto opened = memory(1).open(*share);
   ASSERT_TRUE(opened) << opened.error().message;
@@ -78,7 +78,7 @@ TEST_P(CudaSharing, OffsetsInOpenedMemoryArePreserved) {
   constexpr std::size_t kAt = 768;
   ASSERT_TRUE(memory(0).write(taken_, bytes_from(2)));
   for (const ProcessIdentity& with : {process_identity(), kSomebody}) {
-    const bool is_ipc = with == kSomebody && GetParam() == MemoryWay::Ipc;
+    const bool is_ipc = with == kSomebody && GetParam() == MemoryAccess::Ipc;
     const auto share = memory(0).share(taken_ + kAt, with);
     ASSERT_TRUE(share) << share.error().message;
     EXPECT_EQ(share->handle.offset, kAt);
@@ -125,30 +125,30 @@ TEST_P(CudaSharing, AnAddressOfAnotherProcessIsRefused) {
 TEST_P(CudaSharing, OtherProcessesGetAHandleOfTheKindThatWasTaken) {
   const auto share = memory(0).share(taken_, kSomebody);
   ASSERT_TRUE(share) << share.error().message;
-  EXPECT_EQ(share->handle.way, GetParam());
-  EXPECT_EQ(bool{share->file}, GetParam() == MemoryWay::File);
+  EXPECT_EQ(share->handle.access, GetParam());
+  EXPECT_EQ(bool{share->file}, GetParam() == MemoryAccess::File);
   const auto opened = memory(1).open(*share);
-  ASSERT_EQ(bool{opened}, GetParam() == MemoryWay::File);
+  ASSERT_EQ(bool{opened}, GetParam() == MemoryAccess::File);
   if (!opened) return;
   ASSERT_TRUE(memory(1).write(*opened, bytes_from(5)));
   EXPECT_EQ(read_all(memory(0), taken_), bytes_from(5));
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, CudaSharing, testing::Values(MemoryWay::Ipc, MemoryWay::File),
+INSTANTIATE_TEST_SUITE_P(Ways, CudaSharing, testing::Values(MemoryAccess::Ipc, MemoryAccess::File),
                          [](const auto& test) {
-                           return test.param == MemoryWay::File ? std::string("File") : "Ipc";
+                           return test.param == MemoryAccess::File ? std::string("File") : "Ipc";
                          });
 
 constexpr ProcessIdentity kHere{1, 1}, kThere{2, 1};
 
-TEST(MemoryWays, FilesAreUsedWhereEveryRankHasThem) {
+TEST(MemoryAccesses, FilesAreUsedWhereEveryRankHasThem) {
   const DevicePlace has{.process = kHere, .shares_by_ipc = true, .shares_by_file = true};
   const DevicePlace has_not{.process = kThere, .shares_by_ipc = true};
-  EXPECT_EQ(way_between_processes(std::array{has, has}), MemoryWay::File);
-  EXPECT_EQ(way_between_processes(std::array{has, has_not}), MemoryWay::Ipc);
+  EXPECT_EQ(access_between_processes(std::array{has, has}), MemoryAccess::File);
+  EXPECT_EQ(access_between_processes(std::array{has, has_not}), MemoryAccess::Ipc);
 }
 
-TEST(MemoryWays, AreAsRequestedOrRefused) {
+TEST(MemoryAccesses, AreAsRequestedOrRefused) {
   const DevicePlace has{.shares_by_ipc = true, .shares_by_file = true};
   const DevicePlace has_not{.shares_by_ipc = true};
   EXPECT_TRUE(with_settings(has, {})->shares_by_file);
@@ -162,16 +162,16 @@ TEST(MemoryWays, AreAsRequestedOrRefused) {
 }
 
 // Under WSL there is no IPC, which threads do not need.
-TEST(MemoryWays, ThreadsOpenAddressesAndProcessesWhatBothHave) {
+TEST(MemoryAccesses, ThreadsOpenAddressesAndProcessesWhatBothHave) {
   const DevicePlace bare{.process = kHere};
   const DevicePlace bare_there{.process = kThere};
   const DevicePlace ipc{.process = kHere, .shares_by_ipc = true};
   const DevicePlace ipc_there{.process = kThere, .shares_by_ipc = true};
-  EXPECT_TRUE(can_open(bare, bare, MemoryWay::Ipc));
-  EXPECT_FALSE(can_open(bare, ipc_there, MemoryWay::Ipc));
-  EXPECT_FALSE(can_open(ipc, bare_there, MemoryWay::Ipc));
-  EXPECT_TRUE(can_open(ipc, ipc_there, MemoryWay::Ipc));
-  EXPECT_TRUE(can_open(bare, bare_there, MemoryWay::File));
+  EXPECT_TRUE(can_open(bare, bare, MemoryAccess::Ipc));
+  EXPECT_FALSE(can_open(bare, ipc_there, MemoryAccess::Ipc));
+  EXPECT_FALSE(can_open(ipc, bare_there, MemoryAccess::Ipc));
+  EXPECT_TRUE(can_open(ipc, ipc_there, MemoryAccess::Ipc));
+  EXPECT_TRUE(can_open(bare, bare_there, MemoryAccess::File));
 }
 
 TEST(ProcessMemory, IsReleasedOnceWhenTheLastHolderGoes) {

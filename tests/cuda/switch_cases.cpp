@@ -4,7 +4,7 @@
 
 namespace ringside {
 
-ProcessJob switch_job(int nranks, MemoryWay shares_by) {
+ProcessJob switch_job(int nranks, MemoryAccess shares_by) {
   return {.nranks = nranks, .shares_by = shares_by, .has_switch = true};
 }
 

@@ -10,7 +10,7 @@ namespace ringside {
 /// The exit status of a rank on a machine without a switch.
 inline constexpr int kNoSwitch = 7;
 
-ProcessJob switch_job(int nranks, MemoryWay shares_by);
+ProcessJob switch_job(int nranks, MemoryAccess shares_by);
 
 /// Returns whether as many ranks as `nranks` have such GPUs; this rank's GPU has been opened.
 bool has_switch(const ProcessRank& rank, int nranks);

@@ -19,7 +19,7 @@ class CudaSwitchProcesses : public testing::TestWithParam<int> {};
 TEST_P(CudaSwitchProcesses, EveryCollectiveGivesTheHostsAnswer) {
   std::vector<DeviceCase> cases = nvls_cases(GetParam());
   const auto expected = host_answers(cases);
-  for (const MemoryWay way : {MemoryWay::File, MemoryWay::Ipc}) {
+  for (const MemoryAccess way : {MemoryAccess::File, MemoryAccess::Ipc}) {
     const auto status = run_processes(switch_job(GetParam(), way), [&](const ProcessRank& rank) {
       return run_switch_cases(rank, cases, expected);
     });
@@ -62,25 +62,25 @@ Result<bool> is_said_to_be_modelled(ProcessJob job) {
   }
 
 TEST(CudaSwitchProcesses, TheTraceShowsWhetherASwitchWasUsed) {
-  EXPECT_MODELLED(switch_job(2, MemoryWay::File), false);
+  EXPECT_MODELLED(switch_job(2, MemoryAccess::File), false);
 }
 
 // NCCL_NVLS_ENABLE=0 on one rank suffices, as all ranks make the same choice.
 TEST(CudaSwitchProcesses, CopiesReplaceASwitchThatIsNotRequested) {
-  ProcessJob job = switch_job(2, MemoryWay::File);
+  ProcessJob job = switch_job(2, MemoryAccess::File);
   job.memory.by_switch = false;
   EXPECT_MODELLED(job, true);
 }
 
 TEST(CudaSwitchProcesses, CopiesModelASwitchIfRanksShareAGpu) {
-  ProcessJob job = switch_job(2, MemoryWay::File);
+  ProcessJob job = switch_job(2, MemoryAccess::File);
   job.gpus = 1;
   EXPECT_MODELLED(job, true);
 }
 
 // Bench runs and prints requests for nvls, and the grid of all algorithms.
 TEST(CudaSwitchProcesses, ABenchmarkReportsTheUseOfASwitch) {
-  const ProcessJob job = switch_job(2, MemoryWay::File);
+  const ProcessJob job = switch_job(2, MemoryAccess::File);
   const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
     if (!has_switch(rank, 2)) return kNoSwitch;
     BenchOptions options;
@@ -108,7 +108,7 @@ TEST(CudaSwitchProcesses, ABenchmarkReportsTheUseOfASwitch) {
 }
 
 TEST(CudaSwitchProcesses, ARankThatDoesNotComeInTheKernelIsWaitedForNoLongerThanTheTimeOut) {
-  ProcessJob job = switch_job(3, MemoryWay::File);
+  ProcessJob job = switch_job(3, MemoryAccess::File);
   job.op_timeout = Seconds{0.5};
   job.dead_rank = 1;
   const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
@@ -125,7 +125,7 @@ TEST(CudaSwitchProcesses, ARankThatDoesNotComeInTheKernelIsWaitedForNoLongerThan
 
 // No rank can see its end through the switch; it shows in the sockets that close.
 TEST(CudaSwitchProcesses, ARankThatIsKilledEndsTheKernelsOfAll) {
-  ProcessJob job = switch_job(3, MemoryWay::File);
+  ProcessJob job = switch_job(3, MemoryAccess::File);
   job.op_timeout = Seconds{3600};
   const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
     if (!has_switch(rank, 3)) return kNoSwitch;
@@ -146,7 +146,7 @@ TEST(CudaSwitchProcesses, ARankThatIsKilledEndsTheKernelsOfAll) {
 
 // Rank 1 never calls: the others wait for it before or while memory behind the switch is laid out.
 TEST(CudaSwitchProcesses, AnAbortEndsTheWaitForMemory) {
-  ProcessJob job = switch_job(3, MemoryWay::File);
+  ProcessJob job = switch_job(3, MemoryAccess::File);
   job.op_timeout = Seconds{3600};
   const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
     if (!has_switch(rank, 3)) return kNoSwitch;

@@ -14,9 +14,9 @@ TEST_P(CudaSwitchThreads, EveryCollectiveGivesTheHostsAnswer) {
   std::vector<DeviceCase> cases = nvls_cases(GetParam());
   const auto expected = host_answers(cases);
   const auto root = make_root(GetParam());
-  const auto ended =
-      run_threads(switch_job(GetParam(), MemoryWay::Address), first_ranks(GetParam()), root->id(),
-                  [&](const ProcessRank& rank) { return run_switch_cases(rank, cases, expected); });
+  const auto ended = run_threads(
+      switch_job(GetParam(), MemoryAccess::Address), first_ranks(GetParam()), root->id(),
+      [&](const ProcessRank& rank) { return run_switch_cases(rank, cases, expected); });
   for (const auto& status : ended) {
     RINGSIDE_ENDS_WELL_OR_SKIP(status);
   }

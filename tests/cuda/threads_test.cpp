@@ -13,7 +13,7 @@ namespace {
 /// The place of the slots between two threads.
 struct Place {
   const char* name;
-  MemoryWay shares_by;  ///< the way in which other processes reach it
+  MemoryAccess shares_by;  ///< the way in which other processes reach it
   MemorySettings memory;
 };
 
@@ -86,10 +86,11 @@ TEST_P(CudaThreads, AnAbortOfOneRankEndsTheKernelsOfAll) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Places, CudaThreads,
-                         testing::Values(Place{"Pages", MemoryWay::File, {.by_file = true}},
-                                         Place{"Blocks", MemoryWay::Ipc, {.by_file = false}},
-                                         Place{"OfOneProcess", MemoryWay::Address, {}},
-                                         Place{"OfTheHost", MemoryWay::File, {.may_open = false}}),
+                         testing::Values(Place{"Pages", MemoryAccess::File, {.by_file = true}},
+                                         Place{"Blocks", MemoryAccess::Ipc, {.by_file = false}},
+                                         Place{"OfOneProcess", MemoryAccess::Address, {}},
+                                         Place{
+                                             "OfTheHost", MemoryAccess::File, {.may_open = false}}),
                          [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace

@@ -17,12 +17,12 @@ constexpr int kRanks = 3;
 constexpr std::size_t kRoom = 1 << 17;  // of each of input and output
 constexpr std::size_t kOutputs = kRoom + 640;
 
-class CudaWindows : public testing::TestWithParam<MemoryWay> {
+class CudaWindows : public testing::TestWithParam<MemoryAccess> {
  protected:
   [[nodiscard]] static ProcessJob job() {
     return {.nranks = kRanks,
             .shares_by = GetParam(),
-            .memory = {.by_file = GetParam() == MemoryWay::File}};
+            .memory = {.by_file = GetParam() == MemoryAccess::File}};
   }
   /// Takes memory that others can open.
   static Result<std::byte*> take(const ProcessRank& rank) {
@@ -187,9 +187,9 @@ TEST_P(CudaWindows, RegistersNothingIfRegistrationIsOff) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, CudaWindows, testing::Values(MemoryWay::Ipc, MemoryWay::File),
+INSTANTIATE_TEST_SUITE_P(Ways, CudaWindows, testing::Values(MemoryAccess::Ipc, MemoryAccess::File),
                          [](const auto& test) {
-                           return test.param == MemoryWay::Ipc ? "Ipc" : "Files";
+                           return test.param == MemoryAccess::Ipc ? "Ipc" : "Files";
                          });
 
 }  // namespace

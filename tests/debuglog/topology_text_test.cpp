@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "engine/channels/job.h"
 #include "engine/debuglog/operation_text.h"
 #include "engine/topology/sources/load_hosts.h"
@@ -71,6 +73,15 @@ TEST(GraphText, NamesPatternAndWays) {
   EXPECT_THAT(graph_text({13, 4}, job.systems[0], ring, 0)[0], HasSubstr("speed 48.0"));
   EXPECT_THAT(graph_text({27, 7}, job.systems[0], ring, 0)[1],
               HasSubstr(" 0 : NET/0-0 GPU/0-1b000 "));
+}
+
+TEST(GraphText, TakesRanksInAnyOrderOfTheGpus) {
+  const Job job = job_on("dgx-h100", 2);
+  System system = job.systems[0];
+  std::swap(system.gpus[0].rank, system.gpus[1].rank);
+  const auto lines = graph_text({21, 5}, system, job.reports[0].graphs[GraphId::Ring], 8);
+  EXPECT_EQ(lines[1], " 0 : NET/0 GPU/9 GPU/15 GPU/14 GPU/13 GPU/12 GPU/11 GPU/10 GPU/8 NET/1");
+  EXPECT_THAT(system_text({21, 5}, system, 8), Contains(HasSubstr("GPU/1B000 (9)")));
 }
 
 TEST(GdrPairText, NamesTheGpuByItsBusIdUntil223) {

@@ -39,7 +39,7 @@ TEST(WarningText, ErrorsAreLoggedFromTheInnermostFunction) {
             "n01:411:980 [1] NCCL INFO init.cc:1393 -> 5\n"
             "n01:411:980 [1] NCCL INFO init.cc:1548 -> 5\n"
             "n01:411:980 [1] NCCL INFO group.cc:64 -> 5 [Async thread]\n");
-  EXPECT_THAT(duplicate_gpu_warning({30, 7}, 1, 0, 0).handed_on[0],
+  EXPECT_THAT(duplicate_gpu_warning({30, 7}, 1, 0, 0).propagation[0],
               HasSubstr("init.cc:1393 (initTransportsRank) -> 5"));
 }
 

@@ -188,6 +188,42 @@ TEST(ConnectBothWays, TakesOneSocketAndCarriesBothDirections) {
   EXPECT_EQ(after[0] - before[0], 2U);
 }
 
+// Rank 0 begins channel 1 before channel 0 is complete; rank 1 begins both at once. Each channel has one socket for both
+// directions, which both ranks must know.
+TEST(ConnectBothWays, KeepsIncompleteConnectionsWhenOthersBegin) {
+  const auto root = make_root(2);
+  std::array<std::size_t, 2> made_ends{};
+  run_ranks(first_ranks(2), [&](int rank) {
+    const auto bootstrap = must_join(rank, 2, root->id());
+    auto made = Connections::make(*bootstrap, *parse_transport("tcp"), soon());
+    ASSERT_TRUE(made) << made.error().message;
+    const auto to = [&](std::uint32_t channel) {
+      return id_of(rank, 1 - rank, channel, Protocol::Simple);
+    };
+    const auto from = [&](std::uint32_t channel) {
+      return id_of(1 - rank, rank, channel, Protocol::Simple);
+    };
+    if (rank == 0) {
+      ASSERT_TRUE((*made)->begin(std::array{to(0)}, soon()));
+      ASSERT_TRUE((*made)->begin(std::array{to(1)}, soon()));
+    } else {
+      ASSERT_TRUE((*made)->begin(std::array{from(0), from(1)}, soon()));
+    }
+    std::size_t& ends = made_ends[static_cast<std::size_t>(rank)];
+    const Deadline deadline = deadline_in(std::chrono::seconds(5));
+    while (ends < 4 && !has_passed(deadline)) {
+      ASSERT_TRUE((*made)->advance());
+      ends = 0;
+      for (const std::uint32_t channel : {0U, 1U}) {
+        ends += (*made)->find_send_end(to(channel)) != nullptr ? 1U : 0U;
+        ends += (*made)->find_recv_end(from(channel)) != nullptr ? 1U : 0U;
+      }
+    }
+    ASSERT_TRUE(bootstrap->all_gather({}, soon()));
+  });
+  EXPECT_EQ(made_ends, (std::array<std::size_t, 2>{4, 4}));
+}
+
 TEST(ConnectToOneself, ReceivesTheSentData) {
   const auto root = make_root(1);
   const auto bootstrap = must_join(0, 1, root->id());

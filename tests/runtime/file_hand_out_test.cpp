@@ -35,7 +35,7 @@ char letter_in(const UniqueFd& file) {
 
 TEST(FileHandOut, EveryOtherRankGetsTheFileAndNoRankKeepsASocket) {
   const auto root = make_root(kRanks);
-  const AbstractName at = hand_out_name("test");
+  const AbstractName at = fresh_name("test");
   std::array<char, kRanks> letters{};
   std::array<std::ptrdiff_t, 2> open{};
   run_ranks(first_ranks(kRanks), [&](int rank) {
@@ -66,7 +66,7 @@ TEST(FileHandOut, EveryOtherRankGetsTheFileAndNoRankKeepsASocket) {
 TEST(FileHandOut, AnUnknownClientGetsNothingAndTheRankItsFile) {
   constexpr int kTwo = 2;
   const auto root = make_root(kTwo);
-  const AbstractName at = hand_out_name("test");
+  const AbstractName at = fresh_name("test");
   run_ranks(first_ranks(kTwo), [&](int rank) {
     const auto bootstrap = must_join(rank, kTwo, root->id());
     if (rank == 0) {
@@ -88,7 +88,7 @@ TEST(FileHandOut, APeerThatDoesNotComeIsATimeOutOnBothSides) {
   const UniqueFd file = memory_with('m');
   const auto before = open_files();
   const auto soon = [] { return deadline_in(std::chrono::milliseconds(1)); };
-  const AbstractName at = hand_out_name("test");
+  const AbstractName at = fresh_name("test");
   const Status handed = hand_out_file(file.get(), at, 1, *bootstrap, soon());
   ASSERT_FALSE(handed);
   EXPECT_EQ(handed.error().code, ErrorCode::Timeout);

@@ -25,7 +25,8 @@ Result<std::string> meet(const LaunchInfo& info, Nanoseconds join_timeout) {
                                                       .listen = meeting.listen,
                                                       .join_timeout = join_timeout}));
   RINGSIDE_TRY(const auto all, bootstrap->all_gather(std::as_bytes(std::span(&info.rank, 1))));
-  std::string text = fmt::format("rank {} of {} met by {}:", info.rank, info.nranks, meeting.way);
+  std::string text =
+      fmt::format("rank {} of {} met by {}:", info.rank, info.nranks, meeting.method);
   for (std::size_t at = 0; at < all.size(); at += sizeof(int)) {
     int rank = -1;
     std::memcpy(&rank, &all[at], sizeof rank);

@@ -75,7 +75,7 @@ TEST(Peers, RanksThatTheRequestedTransportDoesNotJoinAreNamed) {
   const auto layout = Peers(all, *parse_transport("shm")).layout(0);
   ASSERT_FALSE(layout);
   EXPECT_EQ(layout.error().code, ErrorCode::Unsupported);
-  EXPECT_EQ(layout.error().message, "shm joins ranks of one host, but not ranks 1 and 2");
+  EXPECT_EQ(layout.error().message, "shm connects ranks of one host, but not ranks 1 and 2");
 }
 
 }  // namespace

@@ -44,13 +44,13 @@ class HeldPort {
 };
 
 /// Expects that all ranks meet with the settings of `table`, and gather once.
-void expect_meeting(int nranks, Table table, Launcher launcher, const std::string& way) {
+void expect_meeting(int nranks, Table table, Launcher launcher, const std::string& method) {
   table.insert({"RINGSIDE_SECRET", "of these tests"});
   run_ranks(first_ranks(nranks), [&](int rank) {
     const LaunchInfo info{.launcher = launcher, .rank = rank, .nranks = nranks};
     const auto meeting = rendezvous(info, kPlenty, environment_of(table));
     ASSERT_TRUE(meeting) << meeting.error().message;
-    EXPECT_EQ(meeting->way, way);
+    EXPECT_EQ(meeting->method, method);
     const auto bootstrap = Bootstrap::join({.rank = Rank{rank},
                                             .nranks = nranks,
                                             .id = meeting->id,

@@ -10,6 +10,7 @@
 #include <map>
 #include <string>
 
+#include "base/verbs_status.h"
 #include "engine/transport/rdma/rdma_ack_watch.h"
 #include "engine/transport/rdma/rdma_failure.h"
 #include "engine/transport/rdma/rdma_message.h"
@@ -298,7 +299,7 @@ TEST(RdmaFailure, NamesStatusVendorPeerDeviceGidsQueueAndCause) {
   path.mtu = 1024;
   EXPECT_THAT(rdma_completion_error(12, 129, true, path).help, HasSubstr("up to 1024 bytes"));
   EXPECT_EQ(rdma_completion_error(10, 129, true, path).help.find("1024"), std::string::npos);
-  EXPECT_STREQ(rdma_status_name(99), "unknown");
+  EXPECT_STREQ(verbs_status_name(99), "unknown");
 }
 
 // With NCCL's defaults: 4.096 us x 2^20 x 8 tries = 34.4 s. With a time-out of 14, 0.5 s; but TCP's 8 s are the

@@ -136,6 +136,25 @@ TEST_F(References, ResolvesReferencesToManyMemories) {
   }
 }
 
+// The receiver maps 16 memories at most. The oldest one is still needed as data when a 17th one comes as the result.
+TEST_F(References, ANewResultDoesNotReplaceTheDatasMemory) {
+  std::vector<SharedMemory> memories;
+  for (int i = 0; i < 17; ++i) {
+    memories.push_back(memory_of(64_B));
+    memories.back().data()[0] = static_cast<std::byte>(i);
+  }
+  for (std::size_t i = 0; i < 16; ++i) {
+    ASSERT_TRUE(*send_->refer(span_of(memories[i].data()), {}, 64));
+    ASSERT_TRUE(recv_->peek());
+    ASSERT_TRUE(recv_->release());
+  }
+  ASSERT_TRUE(*send_->refer(span_of(memories[0].data()), span_of(memories[16].data()), 64));
+  const auto arrived = recv_->peek();
+  ASSERT_TRUE(arrived) << arrived.error().message;
+  EXPECT_EQ(arrived->front(), std::byte{0});
+  EXPECT_EQ(recv_->landing().front(), std::byte{16});
+}
+
 TEST_F(References, BeyondTheirMemoryAreRefused) {
   const SharedMemory input = memory_of(4_KiB);
   const auto region = find_shared(input.data());

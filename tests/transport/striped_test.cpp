@@ -153,7 +153,7 @@ TEST(StripedEnds, PartsThatNoSlotHasAreCorrupt) {
     EXPECT_EQ(said_with({mark}).code, ErrorCode::Corrupt) << mark.slot << ' ' << mark.at;
   }
   EXPECT_THAT(said_with({{0, 20, 0, 10}, {0, 21, 10, 10}}).message,
-              HasSubstr("another part says otherwise"));
+              HasSubstr("another part reports another size"));
   EXPECT_THAT(said_with({{0, 20, 0, 15}, {0, 20, 0, 15}}).message, HasSubstr("which is full"));
 }
 

@@ -25,7 +25,7 @@ class DeviceMemory {
   /// Allocates memory that is aligned to 128 bytes or more, and zeroed. errors  System: no memory
   virtual Result<std::byte*> take(Bytes size) = 0;
 
-  /// Does the same with memory in which hosts and kernels see each other's stores while a kernel runs.
+  /// Allocates as take(), but memory in which the CPU and kernels see each other's stores while a kernel runs.
   /// errors  System: no memory
   virtual Result<std::byte*> take_shared(Bytes size) = 0;
 
@@ -33,10 +33,11 @@ class DeviceMemory {
   virtual Status write(std::byte* to, std::span<const std::byte> from) = 0;
   virtual Status read(std::span<std::byte> to, const std::byte* from) = 0;
 
-  /// The same while kernels run, which it neither waits for nor holds up; words of 8 bytes are whole.
+  /// Reads allocated memory while kernels run, without waiting for them or delaying them. Each word of 8 bytes is read
+  /// at once.
   /// Threads  any
   /// shape    at most 64 bytes
-  /// errors   System; Timeout: the device gives no answer
+  /// errors   System; Timeout: the device does not answer
   virtual Status look(std::span<std::uint64_t> to, const std::byte* from) = 0;
 
   /// Counts, on the device, the elements of `buffer` that differ from their expected values. errors  System
@@ -50,22 +51,23 @@ class DeviceMemory {
 
   /// Returns the properties of this memory that other ranks need.
   [[nodiscard]] virtual DevicePlace place() const = 0;
-  /// Returns whether kernels here reach memory of that GPU, once it has been opened.
+  /// Returns whether kernels of this GPU can access memory of that GPU, once open() has opened it.
   [[nodiscard]] virtual bool reaches(const DeviceId& other) const = 0;
-  /// Returns whether 128 bytes that a warp stores there at a time arrive whole (LL128): on the GPU itself and by
-  /// NVLink; not by PCIe.
+  /// Returns whether 128 bytes that a warp stores there at a time become visible at once, as LL128 requires: on the GPU
+  /// itself and by NVLink, not by PCIe.
   [[nodiscard]] virtual bool keeps_lines(const DeviceId& other) const { return reaches(other); }
   /// Allocates as take(), for memory that other ranks open.
   /// by     how other processes open it: Ipc, or File if place() says so
   /// shape  place().id is not 0
   /// errors  System: no memory, or the driver refuses to share it
-  virtual Result<std::byte*> take_to_share(Bytes size, MemoryWay by) = 0;
+  virtual Result<std::byte*> take_to_share(Bytes size, MemoryAccess by) = 0;
   /// Returns a description by which a rank of another process opens `memory`, which is inside memory from
   /// take_to_share() or, on a GPU, inside any allocation. Only memory from take_to_share() stays valid for ranks of
   /// this process after this object is destroyed. errors  System
   virtual Result<DeviceShare> share(std::byte* memory, const ProcessIdentity& with) = 0;
-  /// Opens what another rank shares: it lies there until this object ends.
-  /// errors  System; Corrupt: it is shared with another process
+  /// Opens the memory that another rank shares. It stays open until this object is destroyed.
+  /// returns  its address for this rank's kernels
+  /// errors   System; Corrupt: the description is for another process
   virtual Result<std::byte*> open(const DeviceShare& share) = 0;
 
   [[nodiscard]] virtual AdapterAccess adapter_access() const { return {}; }
@@ -75,7 +77,7 @@ class DeviceMemory {
   virtual Result<AdapterMemory> take_for_adapters([[maybe_unused]] Bytes size) {
     return Error{ErrorCode::Unsupported, "memory that no adapter reaches"};
   }
-  /// Makes what adapters have written into it so far visible to kernels, before they are notified.
+  /// Makes all data that adapters have written into this memory visible to kernels. Call it before notifying a kernel.
   /// Threads  any
   /// shape    adapter_access().flush is ByHost
   /// errors   System

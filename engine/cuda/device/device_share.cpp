@@ -15,13 +15,13 @@ Result<DevicePlace> with_settings(DevicePlace place, const MemorySettings& setti
   return place;
 }
 
-MemoryWay way_between_processes(std::span<const DevicePlace> places) {
-  return std::ranges::all_of(places, &DevicePlace::shares_by_file) ? MemoryWay::File
-                                                                   : MemoryWay::Ipc;
+MemoryAccess access_between_processes(std::span<const DevicePlace> places) {
+  return std::ranges::all_of(places, &DevicePlace::shares_by_file) ? MemoryAccess::File
+                                                                   : MemoryAccess::Ipc;
 }
 
-bool can_open(const DevicePlace& mine, const DevicePlace& other, MemoryWay between_processes) {
-  if (mine.process == other.process || between_processes == MemoryWay::File) return true;
+bool can_open(const DevicePlace& mine, const DevicePlace& other, MemoryAccess between_processes) {
+  if (mine.process == other.process || between_processes == MemoryAccess::File) return true;
   return mine.shares_by_ipc && other.shares_by_ipc;
 }
 

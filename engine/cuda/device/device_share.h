@@ -19,7 +19,7 @@ namespace ringside {
 using DeviceId = std::array<std::byte, 16>;
 
 /// How a rank opens memory of another rank's GPU.
-enum class MemoryWay : std::uint8_t {
+enum class MemoryAccess : std::uint8_t {
   None,     ///< not at all
   Address,  ///< by its address: the ranks are threads of one process
   Ipc,      ///< by a handle of CUDA IPC
@@ -37,31 +37,34 @@ struct DevicePlace {
 
 /// The user's settings for access to memory of other ranks' GPUs; equal on all ranks.
 struct MemorySettings {
-  bool may_open = true;  ///< false: not at all, in one process neither
-  /// Whether between processes it is by files (cuMem) or by CUDA IPC. None: by files where all ranks can.
+  bool may_open = true;  ///< false: no rank opens another rank's memory, not even within a process
+  /// How processes open each other's memory: true by files (cuMem), false by CUDA IPC; nullopt: by files if every rank
+  /// supports it.
   std::optional<bool> by_file = {};
-  bool by_switch = true;          ///< whether a switch may join them
-  GpuDirectSettings direct = {};  ///< how network adapters get at this rank's
+  bool by_switch = true;  ///< whether a switch may combine the GPUs' memory (DeviceMulticast)
+  GpuDirectSettings direct = {};  ///< how network adapters access this rank's memory
 };
 
-/// Applies the user's settings to the properties of a rank's GPU, so that all ranks make the same choices. errors
-/// Unsupported: it does not support a required way of sharing
+/// Applies the user's settings to the properties of a rank's GPU, so that all ranks make the same choices.
+/// errors  Unsupported: by_file is true, and the GPU does not share memory by files
 Result<DevicePlace> with_settings(DevicePlace place, const MemorySettings& settings);
 
-/// Returns the way that all processes use, Ipc or File, from the exchanged properties of all ranks.
+/// Returns how every process opens other processes' memory, Ipc or File, from the exchanged properties of all ranks.
 /// source  NCCL: cuMem if every rank supports it
-MemoryWay way_between_processes(std::span<const DevicePlace> places);
+MemoryAccess access_between_processes(std::span<const DevicePlace> places);
 
-/// Returns whether one rank opens memory of another's GPU that its kernels reach.
-/// between_processes  the way of all
-bool can_open(const DevicePlace& mine, const DevicePlace& other, MemoryWay between_processes);
+/// Returns whether one rank can open memory of another rank's GPU.
+/// shape  mine's kernels can access that GPU: DeviceMemory::reaches()
+/// between_processes  the result of access_between_processes() for all ranks
+bool can_open(const DevicePlace& mine, const DevicePlace& other, MemoryAccess between_processes);
 
 /// The handle with which a rank opens memory of another rank's GPU. Plain bytes, except for a file that is sent with
 /// them.
 struct DeviceHandle {
-  MemoryWay way = MemoryWay::None;
-  bool is_paged = false;  ///< the memory is cuMem's
-  bool is_held = false;   ///< it stays while find_memory()'s answer does (process_memory.h)
+  MemoryAccess access = MemoryAccess::None;
+  bool is_paged = false;  ///< whether cuMem allocated the memory
+  /// Whether find_memory() (process_memory.h) finds the memory, and so can keep it allocated
+  bool is_held = false;
   ProcessIdentity process{};
   DeviceId device{};
   std::uint64_t address = 0;  ///< start of the allocation, in that process
@@ -73,7 +76,7 @@ struct DeviceHandle {
 /// Memory that one process offers to another.
 struct DeviceShare {
   DeviceHandle handle;
-  UniqueFd file;  ///< if the way is File
+  UniqueFd file;  ///< only with MemoryAccess::File
 };
 
 }  // namespace ringside

@@ -56,7 +56,7 @@ class AdapterRegion final : public SharedRegion {
     const PathType distance = pci_distance("/sys", place_, std::string(card));
     if (distance <= settings_.level) return {};
     return Error{ErrorCode::Unsupported,
-                 fmt::format("the way from GPU {} to {} is {}; GPUDirect goes as far as {}", place_,
+                 fmt::format("the path from GPU {} to {} is {}; GPUDirect is used up to {}", place_,
                              card, to_string(distance), to_string(settings_.level)),
                  "raise NCCL_NET_GDR_LEVEL, or use an adapter next to the GPU"};
   }

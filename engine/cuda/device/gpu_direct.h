@@ -17,7 +17,7 @@ namespace ringside {
 
 /// The user's settings, from NCCL's variables.
 struct GpuDirectSettings {
-  PathType level = PathType::Pxb;  ///< NCCL_NET_GDR_LEVEL: adapters no further than that
+  PathType level = PathType::Pxb;  ///< NCCL_NET_GDR_LEVEL: the largest distance of an adapter
   std::optional<bool> reads = {};  ///< NCCL_NET_GDR_READ: also for sending; nullopt: from sm_80 on
   bool uses_dmabuf = true;         ///< NCCL_DMABUF_ENABLE
 };

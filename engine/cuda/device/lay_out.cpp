@@ -217,13 +217,13 @@ std::vector<Connections::Progress> DeviceConnections::progress(Rank rank) const 
   return all;
 }
 
-std::optional<DeviceProgress> look_at(DeviceMemory& memory, std::byte* seen, std::byte* fifo,
+std::optional<DeviceProgress> look_at(DeviceMemory& memory, std::byte* cpu_fifo, std::byte* fifo,
                                       bool receives) {
   std::array<std::uint64_t, 2> words{};
-  if (seen == nullptr) {
+  if (cpu_fifo == nullptr) {
     if (!memory.look(words, DeviceFifo(fifo).progress(receives))) return std::nullopt;
   } else {
-    auto* const at = reinterpret_cast<std::uint64_t*>(DeviceFifo(seen).progress(receives));
+    auto* const at = reinterpret_cast<std::uint64_t*>(DeviceFifo(cpu_fifo).progress(receives));
     for (std::size_t i = 0; i < words.size(); ++i) {
       words[i] = std::atomic_ref(at[i]).load(std::memory_order_relaxed);
     }

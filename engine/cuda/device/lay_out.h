@@ -40,10 +40,11 @@ class DeviceLinks {
 };
 
 /// Reads the progress of one end while kernels run.
-/// seen     the address of the DeviceFifo for the CPU; null: the CPU cannot access it, so the device copies the
-///          counters
-/// returns  nullopt: the device does not report it
-std::optional<DeviceProgress> look_at(DeviceMemory& memory, std::byte* seen, std::byte* fifo,
+/// cpu_fifo  the address of the DeviceFifo for the CPU; null: the CPU cannot access it, so the device copies the
+///           counters
+/// fifo      its address for kernels
+/// returns   nullopt: the device does not report it
+std::optional<DeviceProgress> look_at(DeviceMemory& memory, std::byte* cpu_fifo, std::byte* fifo,
                                       bool receives);
 
 /// The connections among ranks of one GPU, in its memory. They are made on first use, kept, and shared by all calls
@@ -73,7 +74,7 @@ class DeviceConnections : public DeviceLinks {
  private:
   DeviceMemory& memory_;
   int slots_;
-  mutable std::mutex mutex_;  ///< guards the next against observers
+  mutable std::mutex mutex_;  ///< guards fifos_, which progress() reads on any thread
   std::map<ConnectionId, std::byte*> fifos_;
 };
 

@@ -46,7 +46,8 @@ struct GpuDriver {
   /// errors  System: names the call, and the driver's text for the error
   [[nodiscard]] Status check(CUresult code, const char* what) const;
 
-  /// Returns an attribute of the device by its number in the runtime's enumeration; 0 if it cannot be read.
+  /// Returns an attribute of a device; 0 if it cannot be read.
+  /// device  its number in CUDA's runtime
   [[nodiscard]] int attribute(CUdevice_attribute which, int device) const;
 };
 

@@ -17,24 +17,25 @@ GpuGlance::GpuGlance(int device) : device_(device) {
     stream_ = nullptr;
     return;
   }
-  if (cudaHostAlloc(&room_, kMost, cudaHostAllocDefault) != cudaSuccess) room_ = nullptr;
+  if (cudaHostAlloc(&pinned_, kMostBytes, cudaHostAllocDefault) != cudaSuccess) pinned_ = nullptr;
 }
 
 GpuGlance::~GpuGlance() {
   const auto here = OnGpu::device(device_);
-  if (room_ != nullptr) static_cast<void>(cudaFreeHost(room_));
+  if (pinned_ != nullptr) static_cast<void>(cudaFreeHost(pinned_));
   if (stream_ != nullptr) static_cast<void>(cudaStreamDestroy(stream_));
 }
 
 Status GpuGlance::look(std::span<std::uint64_t> to, const std::byte* from) {
   constexpr auto kLongest = std::chrono::seconds(1);
   constexpr auto kBetweenLooks = std::chrono::microseconds(50);
-  RINGSIDE_ASSERT(to.size_bytes() <= kMost, "{} bytes at a glance", to.size_bytes());
+  RINGSIDE_ASSERT(to.size_bytes() <= kMostBytes, "{} bytes at a glance", to.size_bytes());
   const std::lock_guard lock(mutex_);
-  if (room_ == nullptr || is_mute_) return Error{ErrorCode::System, "the GPU gives no answer"};
+  if (pinned_ == nullptr || is_mute_)
+    return Error{ErrorCode::System, "the GPU's memory cannot be read while kernels run"};
   RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
   RINGSIDE_TRY(
-      check_cuda(cudaMemcpyAsync(room_, from, to.size_bytes(), cudaMemcpyDeviceToHost, stream_),
+      check_cuda(cudaMemcpyAsync(pinned_, from, to.size_bytes(), cudaMemcpyDeviceToHost, stream_),
                  "cudaMemcpyAsync"));
   const Deadline deadline = deadline_in(kLongest);
   cudaError_t code = cudaStreamQuery(stream_);
@@ -43,9 +44,9 @@ Status GpuGlance::look(std::span<std::uint64_t> to, const std::byte* from) {
     code = cudaStreamQuery(stream_);
   }
   is_mute_ = code == cudaErrorNotReady;
-  if (is_mute_) return Error{ErrorCode::Timeout, "the GPU gives no answer within 1 s"};
+  if (is_mute_) return Error{ErrorCode::Timeout, "the GPU did not answer within 1 s"};
   RINGSIDE_TRY(check_cuda(code, "cudaMemcpyAsync"));
-  std::memcpy(to.data(), room_, to.size_bytes());
+  std::memcpy(to.data(), pinned_, to.size_bytes());
   return {};
 }
 

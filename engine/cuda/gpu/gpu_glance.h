@@ -27,13 +27,13 @@ class GpuGlance {
   Status look(std::span<std::uint64_t> to, const std::byte* from);
 
  private:
-  static constexpr std::size_t kMost = 64;  ///< bytes
+  static constexpr std::size_t kMostBytes = 64;
 
   const int device_;
   std::mutex mutex_;
   cudaStream_t stream_ = nullptr;
-  void* room_ = nullptr;  ///< pinned memory; null: it could not be allocated
-  bool is_mute_ = false;  ///< a read once did not complete, so no further one is begun
+  void* pinned_ = nullptr;  ///< null: it could not be allocated
+  bool is_mute_ = false;    ///< a read once did not complete, so no further one is begun
 };
 
 }  // namespace ringside

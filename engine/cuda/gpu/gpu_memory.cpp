@@ -1,5 +1,6 @@
 #include "engine/cuda/gpu/gpu_memory.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "engine/cuda/gpu/gpu_error.h"
@@ -17,10 +18,10 @@ std::span<std::byte> whole_pages(std::span<std::byte> bytes) {
   return {bytes.data() - before, (before + bytes.size() + kPage - 1) / kPage * kPage};
 }
 
-/// Rounds up to blocks of 2 MiB: such blocks are not cut from larger ones, and start at a page boundary.
+/// Rounds up to blocks of 2 MiB, at least one: such blocks are not cut from larger ones, and start at a page boundary.
 std::uint64_t whole_blocks(Bytes size) {
   constexpr std::uint64_t kBlock = 2 << 20;
-  return size.value / kBlock * kBlock + kBlock;
+  return std::max<std::uint64_t>(1, (size.value + kBlock - 1) / kBlock) * kBlock;
 }
 
 }  // namespace
@@ -35,6 +36,7 @@ GpuMemory::~GpuMemory() {
 Result<std::byte*> GpuMemory::take(Bytes size) {
   void* memory = nullptr;
   RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
+  // One byte is added because cudaMalloc() returns null for 0 bytes.
   RINGSIDE_TRY(check_cuda(cudaMalloc(&memory, size.value + 1), "cudaMalloc"));
   taken_.push_back(memory);
   RINGSIDE_TRY(clear(memory, size.value + 1));
@@ -90,7 +92,7 @@ void GpuMemory::unmap(std::span<std::byte> pages) noexcept {
   static_cast<void>(cudaHostUnregister(whole_pages(pages).data()));
 }
 
-Result<std::byte*> GpuMemory::take_to_share(Bytes size, MemoryWay by) {
+Result<std::byte*> GpuMemory::take_to_share(Bytes size, MemoryAccess by) {
   RINGSIDE_TRY(std::byte* const memory, sharing_.take(size, by));
   RINGSIDE_TRY(clear(memory, size.value));
   return memory;
@@ -98,7 +100,7 @@ Result<std::byte*> GpuMemory::take_to_share(Bytes size, MemoryWay by) {
 
 Result<AdapterMemory> GpuMemory::take_for_adapters(Bytes size) {
   const std::uint64_t whole = whole_blocks(size);
-  RINGSIDE_TRY(std::byte* const memory, take(Bytes{whole - 1}));
+  RINGSIDE_TRY(std::byte* const memory, take(Bytes{whole - 1}));  // one byte is added
   return AdapterMemory{.data = memory, .size = whole, .dmabuf = dmabuf_of(memory, whole)};
 }
 

@@ -48,7 +48,7 @@ class GpuMemory final : public DeviceMemory {
   [[nodiscard]] bool keeps_lines(const DeviceId& other) const override {
     return sharing_.keeps_lines(other);
   }
-  Result<std::byte*> take_to_share(Bytes size, MemoryWay by) override;
+  Result<std::byte*> take_to_share(Bytes size, MemoryAccess by) override;
   Result<DeviceShare> share(std::byte* memory, const ProcessIdentity& with) override {
     return sharing_.share(memory, with);
   }

@@ -66,7 +66,7 @@ class GpuPages {
   Bytes size_;
 };
 
-/// Addresses of this process at which pages are mapped, for the devices that may access them.
+/// Addresses of this process at which pages are mapped, for one device.
 ///
 /// Ownership  keeps the pages
 class MappedGpuPages {

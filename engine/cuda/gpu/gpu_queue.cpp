@@ -3,8 +3,12 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
+#include <memory>
 #include <mutex>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,6 +25,9 @@ struct Lane {
   unsigned long long capture = 0;  ///< 0: none
 };
 
+/// Destroyed with its last owner.
+using SharedEvent = std::shared_ptr<std::remove_pointer_t<cudaEvent_t>>;
+
 class GpuQueue final : public DeviceQueue {
  public:
   GpuQueue(int device, int multiprocessors, cudaStream_t stream)
@@ -30,10 +37,13 @@ class GpuQueue final : public DeviceQueue {
   ~GpuQueue() override {
     const auto here = OnGpu::device(device_);
     // Waits for the kernels first: unmapping memory does not wait for kernels that still use it.
-    for (const auto& [ticket, event] : under_way_) static_cast<void>(cudaEventSynchronize(event));
-    for (const auto& [ticket, event] : under_way_) static_cast<void>(cudaEventDestroy(event));
-    for (const cudaEvent_t event : free_) static_cast<void>(cudaEventDestroy(event));
-    if (in_capture_ != nullptr) static_cast<void>(cudaEventDestroy(in_capture_));
+    for (const auto& [ticket, event] : under_way_) {
+      static_cast<void>(cudaEventSynchronize(event.get()));
+    }
+    under_way_.clear();
+    free_.clear();
+    last_event_.reset();
+    in_capture_.reset();
   }
 
   Result<Ticket> begin(const DeviceLaunch& launch, Collective collective,
@@ -49,11 +59,12 @@ class GpuQueue final : public DeviceQueue {
         RINGSIDE_TRY(in_capture_, make_event());
       }
       last_event_ = in_capture_;
-      RINGSIDE_TRY(check_cuda(cudaEventRecord(in_capture_, on), "cudaEventRecord"));
+      RINGSIDE_TRY(check_cuda(cudaEventRecord(in_capture_.get(), on), "cudaEventRecord"));
       return kCaptured;
     }
+    last_event_.reset();  // free_event() may return it
     RINGSIDE_TRY(last_event_, free_event());
-    RINGSIDE_TRY(check_cuda(cudaEventRecord(last_event_, on), "cudaEventRecord"));
+    RINGSIDE_TRY(check_cuda(cudaEventRecord(last_event_.get(), on), "cudaEventRecord"));
     const std::lock_guard lock(mutex_);
     under_way_.emplace_back(++begun_, last_event_);
     return begun_;
@@ -62,18 +73,20 @@ class GpuQueue final : public DeviceQueue {
   Status wait(Ticket ticket) override {
     RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
     for (;;) {
-      cudaEvent_t event = nullptr;
+      Ticket first = 0;
+      SharedEvent event;
       {
         const std::lock_guard lock(mutex_);
         if (under_way_.empty() || under_way_.front().first > ticket) return {};
-        event = under_way_.front().second;
+        std::tie(first, event) = under_way_.front();
       }
-      RINGSIDE_TRY(check_cuda(cudaEventSynchronize(event), "a kernel"));
+      RINGSIDE_TRY(check_cuda(cudaEventSynchronize(event.get()), "a kernel"));
       const std::lock_guard lock(mutex_);
-      if (under_way_.empty() || under_way_.front().second != event)
-        continue;  // another thread has erased it
-      under_way_.pop_front();
-      free_.push_back(event);
+      // Otherwise another thread has waited for it too, and erased it.
+      if (!under_way_.empty() && under_way_.front().first == first) {
+        under_way_.pop_front();
+        free_.push_back(std::move(event));
+      }
     }
   }
 
@@ -97,20 +110,22 @@ class GpuQueue final : public DeviceQueue {
     return lane;
   }
 
-  static Result<cudaEvent_t> make_event() {
+  static Result<SharedEvent> make_event() {
     cudaEvent_t event = nullptr;
     RINGSIDE_TRY(
         check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate"));
-    return event;
+    return SharedEvent(event, [](cudaEvent_t one) { static_cast<void>(cudaEventDestroy(one)); });
   }
 
-  /// Returns an event whose launch has been waited for. No call uses it any more; a stream that waited on it keeps its
-  /// wait.
-  Result<cudaEvent_t> free_event() {
+  /// Returns an event whose launch has ended, and for which no thread waits any more. A stream that waits on it keeps
+  /// its wait.
+  Result<SharedEvent> free_event() {
     const std::lock_guard lock(mutex_);
-    if (free_.empty()) return make_event();
-    const cudaEvent_t event = free_.back();
-    free_.pop_back();
+    const auto unused = std::ranges::find_if(
+        free_, [](const SharedEvent& event) { return event.use_count() == 1; });
+    if (unused == free_.end()) return make_event();
+    SharedEvent event = std::move(*unused);
+    free_.erase(unused);
     return event;
   }
 
@@ -120,7 +135,7 @@ class GpuQueue final : public DeviceQueue {
     if (last_event_ == nullptr || last_.stream == lane.stream || last_.capture != lane.capture) {
       return {};
     }
-    return check_cuda(cudaStreamWaitEvent(on, last_event_, 0), "cudaStreamWaitEvent");
+    return check_cuda(cudaStreamWaitEvent(on, last_event_.get(), 0), "cudaStreamWaitEvent");
   }
 
   const int device_;
@@ -128,12 +143,12 @@ class GpuQueue final : public DeviceQueue {
   const cudaStream_t stream_;
   // Used by the thread that begins calls.
   Lane last_;
-  cudaEvent_t last_event_ = nullptr;  ///< recorded after the last launch
-  cudaEvent_t in_capture_ = nullptr;
-  std::mutex mutex_;  ///< guards the members below
+  SharedEvent last_event_;  ///< recorded after the last launch; null: none
+  SharedEvent in_capture_;  ///< for launches that are captured; null before the first
+  std::mutex mutex_;        ///< guards the members below
   Ticket begun_ = 0;
-  std::deque<std::pair<Ticket, cudaEvent_t>> under_way_;
-  std::vector<cudaEvent_t> free_;
+  std::deque<std::pair<Ticket, SharedEvent>> under_way_;  ///< ascending
+  std::vector<SharedEvent> free_;  ///< of launches that have ended; a thread may still wait for one
 };
 
 }  // namespace

@@ -101,9 +101,9 @@ bool GpuSharing::keeps_lines(const DeviceId& other) const {
          atomics != 0;
 }
 
-Result<std::byte*> GpuSharing::take(Bytes size, MemoryWay by) {
+Result<std::byte*> GpuSharing::take(Bytes size, MemoryAccess by) {
   RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
-  if (by == MemoryWay::File) return take_pages(size);
+  if (by == MemoryAccess::File) return take_pages(size);
   // CUDA's IPC shares the whole block from which small allocations are cut, so whole blocks of 2 MiB are allocated.
   constexpr std::uint64_t kBlock = 2 << 20;
   void* memory = nullptr;
@@ -155,14 +155,14 @@ Result<DeviceShare> GpuSharing::share(std::byte* memory, const ProcessIdentity& 
   handle.size = there.size.value;
   handle.offset = static_cast<std::uint64_t>(memory - there.begin);
   if (with == handle.process) {
-    handle.way = MemoryWay::Address;
+    handle.access = MemoryAccess::Address;
   } else if (there.pages) {
-    handle.way = MemoryWay::File;
+    handle.access = MemoryAccess::File;
     RINGSIDE_TRY(share.file, there.pages->file());
   } else {
     cudaIpcMemHandle_t ipc = {};
     static_assert(sizeof ipc == sizeof handle.ipc);
-    handle.way = MemoryWay::Ipc;
+    handle.access = MemoryAccess::Ipc;
     RINGSIDE_TRY(check_cuda(cudaIpcGetMemHandle(&ipc, there.begin), "cudaIpcGetMemHandle"));
     std::memcpy(handle.ipc.data(), &ipc, sizeof ipc);
   }
@@ -176,14 +176,14 @@ Result<std::byte*> GpuSharing::open(const DeviceShare& share) {
 }
 
 Result<std::byte*> GpuSharing::open_begin(const DeviceShare& share) {
-  switch (share.handle.way) {
-    case MemoryWay::Address:
+  switch (share.handle.access) {
+    case MemoryAccess::Address:
       return open_address(share.handle);
-    case MemoryWay::Ipc:
+    case MemoryAccess::Ipc:
       return open_ipc(share.handle);
-    case MemoryWay::File:
+    case MemoryAccess::File:
       return open_file(share);
-    case MemoryWay::None:
+    case MemoryAccess::None:
       break;
   }
   return Error{ErrorCode::Corrupt, "a handle of memory that is not shared",

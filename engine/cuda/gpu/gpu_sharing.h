@@ -31,7 +31,7 @@ class GpuSharing {
   [[nodiscard]] bool keeps_lines(const DeviceId& other) const;
 
   /// Allocates as DeviceMemory::take_to_share(), but with undefined content.
-  Result<std::byte*> take(Bytes size, MemoryWay by);
+  Result<std::byte*> take(Bytes size, MemoryAccess by);
   /// memory  from take(), or from cuMemCreate() or cudaMalloc() in this process
   Result<DeviceShare> share(std::byte* memory, const ProcessIdentity& with) const;
   Result<std::byte*> open(const DeviceShare& share);

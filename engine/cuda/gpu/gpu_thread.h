@@ -31,7 +31,7 @@ class OnGpu {
 
  private:
   OnGpu();
-  CUcontext before_ = nullptr;  ///< the thread had none: null
+  CUcontext before_ = nullptr;  ///< null: the thread had none
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
   bool is_mine_ = true;
 };

@@ -15,8 +15,9 @@
 namespace ringside {
 namespace {
 
-/// How a rank can access another rank's memory; 0: not at all.
-constexpr std::byte kOpens{1}, kOpensWithLines{2};
+/// Entries of `reach_`: whether a rank can open another rank's memory (0: it cannot), and whether LL128's lines then
+/// arrive whole.
+constexpr std::byte kCanOpen{1}, kCanOpenWithLines{2};
 
 /// The description that a receiver writes into the pages of a connection whose slots lie in its GPU's memory.
 struct Offer {
@@ -38,15 +39,15 @@ class FifoRegion final : public SharedRegion {
   std::span<std::byte> memory_;
 };
 
-const char* text_of(MemoryWay way) {
+const char* text_of(MemoryAccess way) {
   switch (way) {
-    case MemoryWay::Address:
+    case MemoryAccess::Address:
       return "the receiver's GPU, by address";
-    case MemoryWay::Ipc:
+    case MemoryAccess::Ipc:
       return "the receiver's GPU, by CUDA IPC";
-    case MemoryWay::File:
+    case MemoryAccess::File:
       return "the receiver's GPU, by cuMem";
-    case MemoryWay::None:
+    case MemoryAccess::None:
       break;
   }
   return "memory of the host";
@@ -55,6 +56,15 @@ const char* text_of(MemoryWay way) {
 Bytes fifo_size(const ConnectionId& id) {
   return DeviceFifo::memory_for(id.protocol, Bytes{id.slot_size}, kSlots);
 }
+
+/// Bytes by which each slot of a host connection is longer than a kernel's, so that its pages also hold the counters of a
+/// DeviceFifo. A multiple of 128, to which slots are aligned.
+constexpr std::uint64_t kCounterBytesPerSlot = 128;
+static_assert(kCounterBytesPerSlot * kSlots >= DeviceFifo::kSlotsAt);
+
+/// Slot size of a connection whose pages hold only an Offer.
+constexpr std::uint32_t kOfferSlotSize = kBytesOfLinks;
+static_assert(sizeof(Offer) <= kOfferSlotSize);
 
 Offer& offer_in(const TransportEnd& end) {
   const std::span<std::byte> pages = end.shared_pages();
@@ -102,19 +112,19 @@ Status ProcessLinks::gather_reach(const MemorySettings& settings, Deadline deadl
   const auto me = static_cast<std::uint32_t>(to_int(bootstrap_.rank()));
   places_.resize(n);
   std::memcpy(places_.data(), places.data(), places.size());
-  between_processes_ = way_between_processes(places_);
+  between_processes_ = access_between_processes(places_);
   std::vector<std::byte> row(n, std::byte{0});
   for (std::uint32_t peer = 0; peer < n; ++peer) {
     if (peer == me) continue;
     RINGSIDE_TRY(const Transport* const transport, connections_->peers().between(me, peer));
     const bool shares_pages = transport->door == Door::Host;
-    const bool opens = settings.may_open && shares_pages && memory_.reaches(places_[peer].id) &&
-                       can_open(mine, places_[peer], between_processes_);
-    if (opens) row[peer] = memory_.keeps_lines(places_[peer].id) ? kOpensWithLines : kOpens;
+    const bool can = settings.may_open && shares_pages && memory_.reaches(places_[peer].id) &&
+                     can_open(mine, places_[peer], between_processes_);
+    if (can) row[peer] = memory_.keeps_lines(places_[peer].id) ? kCanOpenWithLines : kCanOpen;
   }
   RINGSIDE_TRY(reach_, bootstrap_.all_gather(row, deadline));
   const auto pairs = static_cast<std::ptrdiff_t>(n * (n - 1));
-  keeps_lines_ = std::ranges::count(reach_, kOpensWithLines) == pairs;
+  keeps_lines_ = std::ranges::count(reach_, kCanOpenWithLines) == pairs;
   has_switch_ = find_switch();
   return {};
 }
@@ -122,8 +132,8 @@ Status ProcessLinks::gather_reach(const MemorySettings& settings, Deadline deadl
 bool ProcessLinks::find_switch() const {
   if (!std::ranges::all_of(places_, &DevicePlace::has_multicast)) return false;
   const std::size_t n = places_.size();
-  const auto of_hosts = static_cast<std::size_t>(layout().ranks_per_node);
-  const std::size_t node = of_hosts != 0 ? of_hosts : n;
+  const auto per_node = static_cast<std::size_t>(layout().ranks_per_node);
+  const std::size_t node = per_node != 0 ? per_node : n;
   for (std::size_t from = 0; from < n; ++from) {
     for (std::size_t to = 0; to < n; ++to) {
       if (from == to || from / node != to / node) continue;
@@ -155,13 +165,13 @@ Status ProcessLinks::connect_switches(std::span<const SwitchName> wanted, Deadli
       deadline);
 }
 
-bool ProcessLinks::opens(const ConnectionId& id) const {
+bool ProcessLinks::sender_opens_slots(const ConnectionId& id) const {
   const auto n = static_cast<std::size_t>(bootstrap_.nranks());
   return reach_[id.from * n + id.to] != std::byte{0};
 }
 
 ConnectionId ProcessLinks::host_id(ConnectionId id) const {
-  if (connections_->transport_of(id).door == Door::Host) id.slot_size += 128;
+  if (connections_->transport_of(id).door == Door::Host) id.slot_size += kCounterBytesPerSlot;
   return id;
 }
 
@@ -170,10 +180,11 @@ Status ProcessLinks::check_fault(const ConnectionId& id) const {
   const Fault* const fault = faults_.find(static_cast<int>(id.from), static_cast<int>(id.to),
                                           static_cast<int>(id.channel));
   if (has_proxy || fault == nullptr) return {};
-  return Error{ErrorCode::Unsupported,
-               fmt::format("{} from rank {} to rank {}, whose kernels share the slots' memory",
-                           to_string(fault->kind), id.from, id.to),
-               "use --transport tcp or rdma: a proxy plays faults"};
+  return Error{
+      ErrorCode::Unsupported,
+      fmt::format("cannot inject {} from rank {} to rank {}, whose kernels share the slots' memory",
+                  to_string(fault->kind), id.from, id.to),
+      "use --transport tcp or rdma, whose messages a proxy sends"};
 }
 
 Status ProcessLinks::connect(std::span<const ConnectionId> wanted, Deadline deadline) {
@@ -185,7 +196,7 @@ Status ProcessLinks::connect(std::span<const ConnectionId> wanted, Deadline dead
     RINGSIDE_TRY(check_fault(id));
     if (id.from == me && id.to == me) {
       RINGSIDE_TRY(std::byte* const fifo, memory_.take(fifo_size(id)));
-      add(id, {.fifo = fifo, .way = "this rank's GPU"});
+      add(id, {.fifo = fifo, .type = "this rank's GPU"});
       continue;
     }
     fresh.push_back(id);
@@ -198,19 +209,19 @@ Status ProcessLinks::connect(std::span<const ConnectionId> wanted, Deadline dead
     const std::span<std::byte> pages = end_between(id).shared_pages();
     if (pages.empty()) {
       RINGSIDE_TRY(make_proxy(id));
-    } else if (!opens(id)) {
+    } else if (!sender_opens_slots(id)) {
       RINGSIDE_TRY(map(id, pages));
     } else if (id.to == me) {
       RINGSIDE_TRY(std::byte* const fifo, memory_.take_to_share(fifo_size(id), between_processes_));
-      RINGSIDE_TRY(const MemoryWay way, offer(id, fifo, deadline));
-      add(id, {.fifo = fifo, .way = text_of(way)});
+      RINGSIDE_TRY(const MemoryAccess access, offer(id, fifo, deadline));
+      add(id, {.fifo = fifo, .type = text_of(access)});
     } else {
       awaited.push_back(id);
     }
   }
   for (const ConnectionId& id : awaited) {
     RINGSIDE_TRY(const Opened opened, accept(id, deadline));
-    add(id, {.fifo = opened.memory, .way = text_of(opened.way)});
+    add(id, {.fifo = opened.memory, .type = text_of(opened.access)});
   }
   return {};
 }
@@ -219,15 +230,18 @@ Result<std::vector<std::byte*>> ProcessLinks::exchange_memory(std::byte* mine,
                                                               std::span<const std::byte> shares,
                                                               std::uint32_t number,
                                                               Deadline deadline) {
-  constexpr std::uint32_t kChannelOfMemory = 1U
-                                             << 20;  // larger than the channel number of any call
+  // Larger than the channel number of any call, so that no call's connection has the same id.
+  constexpr std::uint32_t kChannelOfMemory = 1U << 20;
   const auto n = static_cast<std::uint32_t>(bootstrap_.nranks());
   const auto me = static_cast<std::uint32_t>(to_int(bootstrap_.rank()));
   std::vector<ConnectionId> offered, awaited, between;
   const auto add = [&](std::vector<ConnectionId>& to, std::uint32_t from, std::uint32_t owner) {
-    const ConnectionId id{
-        .from = from, .to = owner, .channel = kChannelOfMemory, .index = number, .slot_size = 512};
-    if (!opens(id) || shares[owner] == std::byte{0}) return;
+    const ConnectionId id{.from = from,
+                          .to = owner,
+                          .channel = kChannelOfMemory,
+                          .index = number,
+                          .slot_size = kOfferSlotSize};
+    if (!sender_opens_slots(id) || shares[owner] == std::byte{0}) return;
     to.push_back(id);
     between.push_back(host_id(id));
   };
@@ -253,15 +267,15 @@ bool ProcessLinks::can_share(std::byte* memory) const {
   const auto me = static_cast<std::uint32_t>(to_int(bootstrap_.rank()));
   bool is_opened = false;
   for (std::uint32_t peer = 0; peer < places_.size(); ++peer) {
-    if (peer == me || !opens({.from = peer, .to = me})) continue;
+    if (peer == me || !sender_opens_slots({.from = peer, .to = me})) continue;
     if (!memory_.share(memory, places_[peer].process)) return false;
     is_opened = true;
   }
   return is_opened;
 }
 
-Result<MemoryWay> ProcessLinks::offer(const ConnectionId& id, std::byte* memory,
-                                      Deadline deadline) {
+Result<MemoryAccess> ProcessLinks::offer(const ConnectionId& id, std::byte* memory,
+                                         Deadline deadline) {
   const TransportEnd& end = end_between(id);
   RINGSIDE_TRY(const DeviceShare share, memory_.share(memory, places_[id.from].process));
   if (share.file) {
@@ -270,7 +284,7 @@ Result<MemoryWay> ProcessLinks::offer(const ConnectionId& id, std::byte* memory,
   Offer& offer = offer_in(end);
   offer.handle = share.handle;
   std::atomic_ref(offer.is_there).store(1, std::memory_order_release);
-  return share.handle.way;
+  return share.handle.access;
 }
 
 Result<ProcessLinks::Opened> ProcessLinks::accept(const ConnectionId& id, Deadline deadline) {
@@ -279,18 +293,20 @@ Result<ProcessLinks::Opened> ProcessLinks::accept(const ConnectionId& id, Deadli
   Offer& offer = offer_in(end);
   while (std::atomic_ref(offer.is_there).load(std::memory_order_acquire) == 0) {
     if (has_passed(deadline)) {
-      return Error{ErrorCode::Timeout,
-                   fmt::format("rank {} did not send the address of its slots of channel {}", id.to,
-                               id.channel)};
+      return Error{
+          ErrorCode::Timeout,
+          fmt::format("rank {} did not send the address of its slots of channel {}", id.to,
+                      id.channel),
+          "find out why that rank is late or hangs: ringside attach lists the calls of all ranks"};
     }
     RINGSIDE_TRY(bootstrap_.patience(deadline).at_most(kBetweenLooks).wait_for(-1, 0));
   }
   DeviceShare share{offer.handle, {}};
-  if (share.handle.way == MemoryWay::File) {
+  if (share.handle.access == MemoryAccess::File) {
     RINGSIDE_TRY(share.file, recv_fd(end.file_socket(), bootstrap_.patience(deadline)));
   }
   RINGSIDE_TRY(std::byte* const memory, memory_.open(share));
-  return Opened{memory, share.handle.way};
+  return Opened{memory, share.handle.access};
 }
 
 Status ProcessLinks::map(const ConnectionId& id, std::span<std::byte> pages) {
@@ -298,18 +314,18 @@ Status ProcessLinks::map(const ConnectionId& id, std::span<std::byte> pages) {
                   pages.size(), fifo_size(id).value);
   RINGSIDE_TRY(std::byte* const fifo, memory_.map(pages));
   mapped_.push_back(pages);
-  add(id, {.fifo = fifo, .seen = pages.data(), .way = text_of(MemoryWay::None)});
+  add(id, {.fifo = fifo, .cpu_fifo = pages.data(), .type = text_of(MemoryAccess::None)});
   return {};
 }
 
-/// Offers the GPU's memory before the host's memory, until an adapter has refused it.
+/// Offers the GPU's memory before the host's memory, until an end of that transport has refused the GPU's memory.
 Result<LentOffers> ProcessLinks::lend(const ConnectionId& id, bool receives) {
   RINGSIDE_TRY(std::byte* const fifo, memory_.take_shared(fifo_size(id)));
   lent_[id] = fifo;
   LentOffers offers;
   const AdapterAccess access = memory_.adapter_access();
   const Transport& transport = connections_->transport_of(id);
-  if (!refusing_.contains(&transport) && may_lend(direct_, access, receives)) {
+  if (!refused_by_.contains(&transport) && may_lend(direct_, access, receives)) {
     RINGSIDE_TRY(AdapterMemory slots,
                  memory_.take_for_adapters(LentSlots::memory_for(Bytes{id.slot_size})));
     offers.push_back({adapter_region(std::move(slots), direct_, access), 0});
@@ -321,8 +337,12 @@ Result<LentOffers> ProcessLinks::lend(const ConnectionId& id, bool receives) {
 
 Status ProcessLinks::make_proxy(const ConnectionId& id) {
   if (id.protocol == Protocol::LL128) {
-    return Error{ErrorCode::Unsupported, "LL128 through a proxy",
-                 "use --proto simple or ll: LL128's lines are whole within GPUs' memory alone"};
+    return Error{ErrorCode::Unsupported,
+                 fmt::format("cannot use LL128 from rank {} to rank {}: a proxy sends their "
+                             "messages, which does not "
+                             "keep LL128's lines whole",
+                             id.from, id.to),
+                 "use --proto simple or ll"};
   }
   Link link;
   const auto lent_fifo = lent_.find(id);
@@ -332,7 +352,7 @@ Status ProcessLinks::make_proxy(const ConnectionId& id) {
   } else {
     RINGSIDE_TRY(link.fifo, memory_.take_shared(fifo_size(id)));
   }
-  link.seen = link.fifo;
+  link.cpu_fifo = link.fifo;
   const bool receives = id.to == static_cast<std::uint32_t>(to_int(bootstrap_.rank()));
   const Transport& transport = connections_->transport_of(id);
   const LentUse lent =
@@ -340,14 +360,14 @@ Status ProcessLinks::make_proxy(const ConnectionId& id) {
   if (lent.region != nullptr && lent.region->data() != link.fifo) link.slots = lent.region->data();
   const AdapterAccess access = memory_.adapter_access();
   const bool was_offered = id.protocol == Protocol::Simple && may_lend(direct_, access, receives);
-  if (link.slots == nullptr && was_offered) refusing_.insert(&transport);
+  if (link.slots == nullptr && was_offered) refused_by_.insert(&transport);
   ProxyFifo served{.end = DeviceFifo(link.fifo).end(receives, true),
                    .protocol = id.protocol,
                    .slot = static_cast<std::int64_t>(id.slot_size)};
   if (link.slots != nullptr && access.flush == AdapterAccess::Flush::ByHost) {
     served.flush = [this] { return memory_.flush_arrived(); };
   }
-  link.way = fmt::format("{}, {}", transport.name, lent.how.empty() ? "copied" : lent.how);
+  link.type = fmt::format("{}, {}", transport.name, lent.how.empty() ? "copied" : lent.how);
   link.proxy = receives ? make_recv_proxy(served, connections_->recv_end(id))
                         : make_send_proxy(served, connections_->send_end(id));
   add(id, std::move(link));
@@ -358,8 +378,9 @@ Result<DeviceEnd> ProcessLinks::end_of(const ConnectionId& id, bool receives) {
   const Link& link = links_.at(id);
   DeviceEnd end = DeviceFifo(link.fifo).end(receives, link.proxy != nullptr);
   if (link.slots != nullptr) end.slots = link.slots;
-  // Outputs are accessible where slots are: in this GPU's memory, or in that of a GPU whose memory processes can open.
-  if (id.from != id.to && !opens(id)) end.credit = nullptr;
+  // With credit, the sender's kernel stores into the receiver's output. It can do so only in memory of its own GPU or of
+  // a GPU whose memory it opens.
+  if (id.from != id.to && !sender_opens_slots(id)) end.credit = nullptr;
   return end;
 }
 
@@ -385,7 +406,7 @@ std::vector<Proxy*> ProcessLinks::proxies() const {
 std::vector<ConnectionId> ProcessLinks::carried(std::span<const ConnectionId> ids) const {
   std::vector<ConnectionId> found;
   for (const ConnectionId& id : ids) {
-    if (id.from != id.to && !opens(id)) found.push_back(host_id(id));
+    if (id.from != id.to && !sender_opens_slots(id)) found.push_back(host_id(id));
   }
   return found;
 }
@@ -402,7 +423,7 @@ std::vector<Connections::Progress> ProcessLinks::progress() const {
   for (const auto& [id, link] : links_) {
     for (const bool receives : {false, true}) {
       if ((receives ? id.to : id.from) != me) continue;
-      if (const auto one = look_at(memory_, link.seen, link.fifo, receives)) {
+      if (const auto one = look_at(memory_, link.cpu_fifo, link.fifo, receives)) {
         all.push_back({id, receives, one->messages, 0, one->is_waiting != 0});
       }
     }
@@ -410,9 +431,9 @@ std::vector<Connections::Progress> ProcessLinks::progress() const {
   return all;
 }
 
-std::map<std::string, int> ProcessLinks::ways() const {
+std::map<std::string, int> ProcessLinks::connection_types() const {
   std::map<std::string, int> counts;
-  for (const auto& [id, link] : links_) ++counts[link.way];
+  for (const auto& [id, link] : links_) ++counts[link.type];
   return counts;
 }
 

@@ -20,7 +20,7 @@ class Bootstrap;
 
 /// The connections of a rank whose launches contain the blocks of this rank alone. The slots of a connection are:
 ///
-///   peer on this host           in memory of the receiver's GPU, if the sender can open it (MemoryWay); else in the
+///   peer on this host           in memory of the receiver's GPU, if the sender can open it (MemoryAccess); else in the
 ///                               pages that both map for a connection over shm, which kernels can access too
 ///   other host, or without shm  on each side in the rank's GPU, if an RDMA adapter can access it; else in pinned
 ///                               memory of the process. A proxy (proxy.h) notifies the connection's end of filled
@@ -34,8 +34,8 @@ class ProcessLinks final : public DeviceLinks {
  public:
   /// Every rank calls it at the same time.
   /// transport  transport between ranks; null: the fastest available
-  /// faults     faults of connections that a proxy serves; connect() refuses faults of other connections. Its plan
-  ///            outlives the links
+  /// faults     faults of connections that a proxy serves; for a fault of another connection, connect() returns
+  ///            Unsupported. Its plan outlives the links
   /// errors     Unsupported: this GPU's memory does not support the settings.  As Connections::make() and
   ///            Bootstrap::all_gather()
   static Result<std::unique_ptr<ProcessLinks>> make(Bootstrap& bootstrap, DeviceMemory& memory,
@@ -86,8 +86,8 @@ class ProcessLinks final : public DeviceLinks {
   /// connections that the device does not report are omitted. Threads  any
   [[nodiscard]] std::vector<Connections::Progress> progress() const;
 
-  /// Returns how the connections are made, as text ("tcp, slots in place"), and their number.
-  [[nodiscard]] std::map<std::string, int> ways() const;
+  /// Returns the types of the connections, as text ("tcp, slots in place"), and how many there are of each.
+  [[nodiscard]] std::map<std::string, int> connection_types() const;
 
   /// Returns those of `ids` whose slots are sent over a connection of connections(), by their ids in connections().
   /// shape  as end_of()
@@ -106,16 +106,17 @@ class ProcessLinks final : public DeviceLinks {
 
  private:
   struct Link {
-    std::byte* fifo = nullptr;   ///< address for kernels
-    std::byte* seen = nullptr;   ///< address for processors; null: none
-    std::byte* slots = nullptr;  ///< null: the slots follow the counters at `fifo`
+    std::byte* fifo = nullptr;      ///< the DeviceFifo's address for kernels
+    std::byte* cpu_fifo = nullptr;  ///< its address for the CPU; null: the CPU cannot access it
+    std::byte* slots = nullptr;     ///< null: the slots follow the counters at `fifo`
     std::unique_ptr<Proxy> proxy = {};
-    std::string way = {};
+    std::string type = {};  ///< as in connection_types()
   };
   ProcessLinks(Bootstrap& bootstrap, DeviceMemory& memory, const GpuDirectSettings& direct,
                std::unique_ptr<Connections> connections, const LinkFaults& faults);
   Status gather_reach(const MemorySettings& settings, Deadline deadline);
-  [[nodiscard]] bool opens(const ConnectionId& id) const;
+  /// Returns whether rank id.from can open memory of the GPU of rank id.to, where the slots then are.
+  [[nodiscard]] bool sender_opens_slots(const ConnectionId& id) const;
   /// Returns the id of the host connection whose pages, if it has any, also hold a DeviceFifo's counters next to its
   /// slots.
   [[nodiscard]] ConnectionId host_id(ConnectionId id) const;
@@ -123,13 +124,17 @@ class ProcessLinks final : public DeviceLinks {
   [[nodiscard]] const TransportEnd& end_between(const ConnectionId& id) const;
   struct Opened {
     std::byte* memory = nullptr;
-    MemoryWay way = MemoryWay::None;
+    MemoryAccess access = MemoryAccess::None;
   };
-  Result<MemoryWay> offer(const ConnectionId& id, std::byte* memory, Deadline deadline);
+  /// Writes the description of `memory` into the connection's pages, for the sender's accept().
+  Result<MemoryAccess> offer(const ConnectionId& id, std::byte* memory, Deadline deadline);
+  /// Waits for the receiver's offer(), and opens the memory that it describes.
   Result<Opened> accept(const ConnectionId& id, Deadline deadline);
+  /// Uses the connection's pages in host memory for its slots.
   Status map(const ConnectionId& id, std::span<std::byte> pages);
   void add(const ConnectionId& id, Link link);
   [[nodiscard]] Status check_fault(const ConnectionId& id) const;
+  /// Returns the buffers that an end of `connections_` may use for its slots: Joint::lent.
   Result<LentOffers> lend(const ConnectionId& id, bool receives);
   Status make_proxy(const ConnectionId& id);
 
@@ -138,18 +143,18 @@ class ProcessLinks final : public DeviceLinks {
   const GpuDirectSettings direct_;
   const LinkFaults faults_;
   const std::unique_ptr<Connections> connections_;
-  std::vector<DevicePlace> places_;                ///< [rank]
-  MemoryWay between_processes_ = MemoryWay::None;  ///< equal on all ranks
+  std::vector<DevicePlace> places_;                      ///< [rank]
+  MemoryAccess between_processes_ = MemoryAccess::None;  ///< equal on all ranks
   std::vector<std::byte> reach_;  ///< [from][to]: not 0 if `from` can open memory of `to`'s GPU
   bool keeps_lines_ = false;
   bool has_switch_ = false;
   SwitchLinks switches_;
   std::map<ConnectionId, std::byte*> lent_;  ///< slots that connect() has lent to ends
-  /// Transports of which an end has refused the GPU's memory
-  std::set<const Transport*> refusing_;
-  mutable std::mutex mutex_;  ///< guards the next against observers
-  std::map<ConnectionId, Link> links_;
+  std::set<const Transport*> refused_by_;    ///< transports that could not access the GPU's memory
   std::vector<std::span<std::byte>> mapped_;
+  mutable std::mutex
+      mutex_;  ///< connect() changes links_ with it, and progress() reads links_ on any thread
+  std::map<ConnectionId, Link> links_;
 };
 
 }  // namespace ringside

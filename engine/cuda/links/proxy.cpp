@@ -23,7 +23,8 @@ std::byte* slot_at(const ProxyFifo& fifo, std::uint64_t step) {
 }
 
 Error not_a_slot(std::size_t bytes, std::int64_t slot) {
-  return {ErrorCode::Corrupt, fmt::format("a message of {} bytes for slots of {}", bytes, slot),
+  return {ErrorCode::Corrupt,
+          fmt::format("a message of {} bytes does not fit a slot of {} bytes", bytes, slot),
           "use the same version on every rank"};
 }
 
@@ -73,7 +74,8 @@ class SendProxy final : public Proxy {
       const Pack wire = load_words(slot + unit * 16);
       if (!LlUnits::has_arrived(wire, unit, sent_)) {
         return Error{ErrorCode::Corrupt,
-                     fmt::format("line {} of message {} lacks its flag", unit, sent_), ""};
+                     fmt::format("line {} of message {} lacks its flag", unit, sent_),
+                     "an error in this program: please report it with this line"};
       }
       const Pack data = LlUnits::data_of(wire);
       const std::int64_t at = LlUnits::data_at(unit);
@@ -250,8 +252,9 @@ Status serve(std::span<Proxy* const> proxies, const std::atomic<bool>& is_over,
         waiter = Waiter(policy);
         if (!was_over) break;
         return Error{ErrorCode::Timeout,
-                     fmt::format("what a kernel has sent did not leave within {} s",
-                                 Seconds(policy.deadline).count())};
+                     fmt::format("the transport did not send a kernel's messages within {} s",
+                                 Seconds(policy.deadline).count()),
+                     "check that all ranks are alive"};
     }
   }
   return {};

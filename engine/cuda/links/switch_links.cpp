@@ -15,18 +15,17 @@
 namespace ringside {
 namespace {
 
-/// The counters that both sides of a connection write into its pages, behind the data of ProcessLinks.
-struct Meeting {
+/// The counters of steps that both sides of a connection write into its shared pages.
+struct StepCounters {
   std::uint32_t member = 0;  ///< steps that the member has reached
   std::uint32_t head = 0;    ///< steps that the head has released
 };
-constexpr std::size_t kMeetingAt = 512;
 
-Meeting& meeting_in(const TransportEnd& end) {
+StepCounters& counters_in(const TransportEnd& end) {
   const std::span<std::byte> pages = end.shared_pages();
-  RINGSIDE_ASSERT(pages.size() >= kMeetingAt + sizeof(Meeting), "{} bytes to meet in",
+  RINGSIDE_ASSERT(pages.size() >= kBytesOfLinks + sizeof(StepCounters), "{} bytes for counters",
                   pages.size());
-  return *reinterpret_cast<Meeting*>(pages.data() + kMeetingAt);
+  return *reinterpret_cast<StepCounters*>(pages.data() + kBytesOfLinks);
 }
 
 }  // namespace
@@ -42,7 +41,7 @@ class SwitchLinks::Node {
       if (!is_mine) continue;
       const ConnectionId id = switch_connection(first, member);
       const TransportEnd& end = end_of(id);
-      pairs_.push_back({member, &meeting_in(end), end.file_socket(), &steps[id]});
+      pairs_.push_back({member, &counters_in(end), end.file_socket(), &steps[id]});
     }
   }
 
@@ -67,15 +66,15 @@ class SwitchLinks::Node {
   }
 
   /// Returns when all members have reached this step.
-  Status meet(Deadline deadline) {
+  Status wait_for_all(Deadline deadline) {
     for (const Pair& pair : pairs_) ++*pair.step;
-    if (!leads_) signal(pairs_.front().meeting->member, *pairs_.front().step);
+    if (!leads_) signal(pairs_.front().counters->member, *pairs_.front().step);
     for (const Pair& pair : pairs_) {
-      std::uint32_t& other = leads_ ? pair.meeting->member : pair.meeting->head;
+      std::uint32_t& other = leads_ ? pair.counters->member : pair.counters->head;
       RINGSIDE_TRY(wait_for(other, *pair.step, leads_ ? pair.member : name_.head, deadline));
     }
     for (const Pair& pair : pairs_) {
-      if (leads_) signal(pair.meeting->head, *pair.step);
+      if (leads_) signal(pair.counters->head, *pair.step);
     }
     return {};
   }
@@ -83,7 +82,7 @@ class SwitchLinks::Node {
  private:
   struct Pair {
     Rank member;
-    Meeting* meeting;
+    StepCounters* counters;
     int socket;
     std::uint32_t* step;
   };
@@ -91,14 +90,16 @@ class SwitchLinks::Node {
   static void signal(std::uint32_t& word, std::uint32_t step) {
     std::atomic_ref(word).store(step, std::memory_order_release);
   }
-  Status wait_for(std::uint32_t& word, std::uint32_t step, Rank whom, Deadline deadline) {
+  Status wait_for(std::uint32_t& word, std::uint32_t step, Rank other, Deadline deadline) {
     constexpr auto kBetweenLooks = std::chrono::microseconds(100);
     while (std::atomic_ref(word).load(std::memory_order_acquire) < step) {
       if (has_passed(deadline)) {
-        return Error{ErrorCode::Timeout,
-                     fmt::format("rank {} waited in vain for rank {} while memory behind their "
-                                 "switch was laid",
-                                 to_int(bootstrap_.rank()), to_int(whom))};
+        return Error{
+            ErrorCode::Timeout,
+            fmt::format("rank {}: rank {} did not join the memory behind their NVSwitch in "
+                        "time",
+                        to_int(bootstrap_.rank()), to_int(other)),
+            "look at that rank's own messages; NCCL_NVLS_ENABLE=0 does without the switch"};
       }
       RINGSIDE_TRY(bootstrap_.patience(deadline).at_most(kBetweenLooks).wait_for(-1, 0));
     }
@@ -124,7 +125,7 @@ Status SwitchLinks::connect(std::span<const SwitchName> wanted, const FindEnd& e
   }
   if (fresh.empty()) return {};
   Node node(bootstrap_, fresh.front(), end_of, steps_);
-  RINGSIDE_TRY(SwitchSlots next, lay(node, Bytes{bytes}, deadline));
+  RINGSIDE_TRY(SwitchSlots next, make_slots(node, Bytes{bytes}, deadline));
   for (const SwitchName& name : fresh) {
     slots_[name] = next;
     next.own += switch_memory(name, kSlots);
@@ -133,7 +134,7 @@ Status SwitchLinks::connect(std::span<const SwitchName> wanted, const FindEnd& e
   return {};
 }
 
-Result<SwitchSlots> SwitchLinks::lay(Node& node, Bytes size, Deadline deadline) {
+Result<SwitchSlots> SwitchLinks::make_slots(Node& node, Bytes size, Deadline deadline) {
   DeviceMulticast* const multicast = memory_.multicast();
   RINGSIDE_ASSERT(multicast != nullptr, "a switch without multicast");
   const DeviceMulticast::Shape shape{node.count(), size};
@@ -144,9 +145,9 @@ Result<SwitchSlots> SwitchLinks::lay(Node& node, Bytes size, Deadline deadline) 
   RINGSIDE_TRY(file, node.share(std::move(file), deadline));
   RINGSIDE_TRY(multicast->join(file, shape, node.index()));
   // No member binds before all have joined, and no member's kernel stores before all have bound.
-  RINGSIDE_TRY(node.meet(deadline));
+  RINGSIDE_TRY(node.wait_for_all(deadline));
   RINGSIDE_TRY(const SwitchSlots slots, multicast->bind());
-  RINGSIDE_TRY(node.meet(deadline));
+  RINGSIDE_TRY(node.wait_for_all(deadline));
   return slots;
 }
 

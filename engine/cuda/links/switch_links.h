@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <span>
@@ -13,6 +14,9 @@
 namespace ringside {
 
 class Bootstrap;
+
+/// Bytes at the start of a connection's shared pages that ProcessLinks uses. SwitchLinks uses the bytes after them.
+inline constexpr std::size_t kBytesOfLinks = 512;
 
 /// The slots of a rank's groups behind a switch, in memory of its node's GPUs. They are made on first use and kept.
 ///
@@ -44,7 +48,7 @@ class SwitchLinks {
 
  private:
   class Node;
-  Result<SwitchSlots> lay(Node& node, Bytes size, Deadline deadline);
+  Result<SwitchSlots> make_slots(Node& node, Bytes size, Deadline deadline);
 
   Bootstrap& bootstrap_;
   DeviceMemory& memory_;

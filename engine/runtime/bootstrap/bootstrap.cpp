@@ -23,7 +23,7 @@ namespace ringside {
 namespace {
 
 /// The deadline of all_gather() and barrier() without one.
-constexpr Nanoseconds kPatience = std::chrono::minutes(1);
+constexpr Nanoseconds kDefaultTimeout = std::chrono::minutes(1);
 
 /// The root sends a keepalive every second.
 constexpr Nanoseconds kRootTimeout = std::chrono::seconds(3);
@@ -71,7 +71,7 @@ struct BlockTransfer {
     if (header.size != expected.size) {
       return Error{ErrorCode::InvalidArgument,
                    fmt::format("it gathers {} bytes, this rank {}", header.size, expected.size),
-                   "every rank must give equally many bytes"};
+                   "every rank must pass the same number of bytes"};
     }
     return {};
   }
@@ -96,7 +96,7 @@ class Bootstrap::Impl {
 
   Status join() {
     RINGSIDE_TRY(const UniqueFd root, reach_root());
-    say_where();
+    log_interface();
     // A peer that connects before this rank knows the root's secret waits in the listener's queue.
     RINGSIDE_TRY(UniqueFd listener, listen_on(Endpoint{with_port(address_, 0)}));
     RINGSIDE_TRY(const Endpoint here, local_endpoint(listener.get()));
@@ -104,7 +104,7 @@ class Bootstrap::Impl {
     RINGSIDE_TRY(const SocketAddress successor, await_successor(root));
     RINGSIDE_TRY(const std::unique_ptr<Acceptor> acceptor,
                  Acceptor::serve(std::move(listener), secret(), {}, clock()));
-    return report(root, link(*acceptor, Endpoint{successor}));
+    return report_links(root, link(*acceptor, Endpoint{successor}));
   }
 
   RingLinks take_watch_links() { return std::exchange(watch_links_, {}); }
@@ -159,10 +159,10 @@ class Bootstrap::Impl {
   [[nodiscard]] Patience join_patience() const { return patience_of(options_.join_timeout); }
   [[nodiscard]] Patience patience_of(Nanoseconds longest) const {
     const Deadline deadline = deadline_in(longest, clock());
-    return options_.off == nullptr ? Patience(deadline) : Patience(deadline, *options_.off);
+    return options_.cancel == nullptr ? Patience(deadline) : Patience(deadline, *options_.cancel);
   }
 
-  void say_where() const {
+  void log_interface() const {
     constexpr Subsystems kAbout = Subsystem::Init | Subsystem::Bootstrap;
     DebugOutput& output = DebugOutput::of_process();
     if (!output.shows(kAbout)) return;
@@ -175,7 +175,7 @@ class Bootstrap::Impl {
     return "rank 0's root at " + to_string(options_.id.root);
   }
 
-  [[nodiscard]] Error root_silent(const std::string& how) const {
+  [[nodiscard]] Error no_answer_of_root(const std::string& how) const {
     return {ErrorCode::Timeout,
             fmt::format("rank {}: {} does not answer within {:g} s: {}", to_int(rank()),
                         root_text(), Seconds(options_.join_timeout).count(), how),
@@ -185,7 +185,8 @@ class Bootstrap::Impl {
 
   Result<UniqueFd> reach_root() {
     Result<UniqueFd> root = connect_tcp(options_.id.root, join_patience());
-    if (!root && root.error().code == ErrorCode::Timeout) return root_silent(root.error().message);
+    if (!root && root.error().code == ErrorCode::Timeout)
+      return no_answer_of_root(root.error().message);
     if (!root) return root;
     if (!options_.listen) {
       // Ranks that reach the root through this interface reach each other through it as well.
@@ -203,7 +204,7 @@ class Bootstrap::Impl {
       done = send_frame(root.get(), to_bytes(join), patience);
     }
     if (done) return {};
-    if (done.error().code == ErrorCode::Timeout) return root_silent(done.error().message);
+    if (done.error().code == ErrorCode::Timeout) return no_answer_of_root(done.error().message);
     return Error{done.error().code,
                  fmt::format("rank {}: {}: {}", to_int(rank()), root_text(), done.error().message),
                  done.error().help};
@@ -221,15 +222,15 @@ class Bootstrap::Impl {
 
   /// Reports to the root whether this rank is linked, and waits for the results of the other ranks. Without this, only
   /// the neighbours of a stopped rank would notice it.
-  Status report(const UniqueFd& root, const Status& linked) {
+  Status report_links(const UniqueFd& root, const Status& linked) {
     if (!linked && linked.error().code == ErrorCode::Aborted) return linked;
-    RootMessage word{.kind = RootMessage::Kind::Linked};
-    if (!linked) word = {.kind = RootMessage::Kind::Failure, .error = linked.error()};
-    if (!send_frame(root.get(), to_bytes(word), join_patience()) && !linked) return linked;
+    RootMessage report{.kind = RootMessage::Kind::Linked};
+    if (!linked) report = {.kind = RootMessage::Kind::Failure, .error = linked.error()};
+    if (!send_frame(root.get(), to_bytes(report), join_patience()) && !linked) return linked;
     for (;;) {
       const auto frame = recv_frame(root.get(), kMessageLimit, patience_of(kRootTimeout));
       if (!frame && frame.error().code == ErrorCode::Timeout) {
-        return root_silent(frame.error().message);
+        return no_answer_of_root(frame.error().message);
       }
       if (!frame && !linked) return linked;
       if (!frame) {
@@ -250,7 +251,7 @@ class Bootstrap::Impl {
     return error;
   }
 
-  /// Listens to the root until all ranks have joined.
+  /// Reads the root's messages until all ranks have joined.
   /// returns  the successor's address
   Result<SocketAddress> await_successor(const UniqueFd& root) {
     std::optional<SocketAddress> successor;
@@ -258,7 +259,7 @@ class Bootstrap::Impl {
     for (;;) {
       const auto frame = recv_frame(root.get(), kMessageLimit, join_patience());
       if (!frame && frame.error().code == ErrorCode::Timeout) {
-        return root_silent(frame.error().message);
+        return no_answer_of_root(frame.error().message);
       }
       if (!frame) {
         return Error{frame.error().code,
@@ -304,12 +305,13 @@ class Bootstrap::Impl {
       if (has_passed(deadline)) {
         const auto late = std::ranges::find_if(
             transfers, [](const BlockTransfer& one) { return !one.is_complete(); });
-        return failed_with(late->peer, {ErrorCode::Timeout,
-                                        late->is_sending ? "takes nothing" : "nothing came in time",
-                                        "that rank or one behind it is late or hangs"});
+        return failed_with(
+            late->peer, {ErrorCode::Timeout,
+                         late->is_sending ? "it accepted no data in time" : "nothing came in time",
+                         "that rank or one behind it is late or hangs"});
       }
       if (deadline.poll(polled) < 0 && errno != EINTR) {
-        return system_error("poll", errno);
+        return system_error("cannot wait for the neighbours: poll", errno);
       }
     }
   }
@@ -339,7 +341,7 @@ Result<std::unique_ptr<Bootstrap>> Bootstrap::join(const BootstrapOptions& optio
   const int rank = to_int(options.rank);
   if (options.nranks < 1 || rank < 0 || rank >= options.nranks) {
     return Error{ErrorCode::InvalidArgument,
-                 fmt::format("rank {} of {} ranks", rank, options.nranks),
+                 fmt::format("rank {} is outside the job of {} ranks", rank, options.nranks),
                  "ranks count from 0 to one less than their number"};
   }
   RINGSIDE_TRY(Wakeup off, Wakeup::make());
@@ -368,10 +370,10 @@ Status Bootstrap::barrier(Deadline deadline) {
 }
 
 Result<std::vector<std::byte>> Bootstrap::all_gather(std::span<const std::byte> mine) {
-  return impl_->all_gather(mine, deadline_in(kPatience, clock()));
+  return impl_->all_gather(mine, deadline_in(kDefaultTimeout, clock()));
 }
 
-Status Bootstrap::barrier() { return barrier(deadline_in(kPatience, clock())); }
+Status Bootstrap::barrier() { return barrier(deadline_in(kDefaultTimeout, clock())); }
 
 void Bootstrap::abort() noexcept { impl_->abort(); }
 Patience Bootstrap::patience(Deadline until) const { return impl_->patience(until); }

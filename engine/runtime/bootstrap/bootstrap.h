@@ -29,10 +29,10 @@ struct BootstrapOptions {
   /// The interface on which other ranks reach this one; empty: the one that routes to the root.
   std::optional<SocketAddress> listen = {};
   Nanoseconds join_timeout = kJoinTimeout;
-  std::string who = {};          ///< this rank's name in messages; empty: "host:pid"
+  std::string who = {};          ///< this process's name in messages; empty: "host:pid"
   Clock* clock = &real_clock();  ///< clock of all waits of the communicator; outlives it
   /// Cancels join() with Aborted when signalled; outlives join(); null: none
-  const Wakeup* off = nullptr;
+  const Wakeup* cancel = nullptr;
 };
 
 /// One rank's part of the bootstrap ring, over which ranks exchange addresses and settings before fast connections

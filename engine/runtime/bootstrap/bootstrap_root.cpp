@@ -24,7 +24,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::size_t kMostNotes = 3;
+constexpr std::size_t kMostNotes = 3;  ///< refused connections that an error lists
 
 /// A message to a rank is a few hundred bytes into an empty socket buffer: sending waits only if the rank's host is
 /// gone.
@@ -72,9 +72,9 @@ class BootstrapRoot::Impl {
       if (stop.stop_requested()) return;
       while (Result<Accepted> next = acceptor_->accept(Deadline{})) take(*std::move(next));
       if (!is_waiting()) continue;
-      if (is_linking_ ? take_reports() : notice_leavers()) continue;
+      if (is_linking_ ? take_reports() : fail_if_a_rank_left()) continue;
       if (has_passed(expires_)) {
-        fail(is_linking_ ? silent_error() : missing_error());
+        fail(is_linking_ ? unlinked_error() : missing_error());
       } else {
         send_keepalives();
       }
@@ -82,7 +82,7 @@ class BootstrapRoot::Impl {
   }
 
   /// Returns whether some ranks have joined and others have not.
-  [[nodiscard]] bool is_waiting() const { return came_ > 0 && !is_over_; }
+  [[nodiscard]] bool is_waiting() const { return joined_ > 0 && !is_over_; }
 
   void wait() {
     std::vector<pollfd> polled{{wake_.fd(), POLLIN, 0}, {acceptor_->ready_fd(), POLLIN, 0}};
@@ -96,10 +96,10 @@ class BootstrapRoot::Impl {
       }
       until = std::min(expires_, keepalive_at_);
     }
-    stirred_.clear();
+    readable_.clear();
     if (until.poll(polled) <= 0) return;
     for (std::size_t i = 0; i < ranks.size(); ++i) {
-      if (polled[i + 2].revents != 0) stirred_.push_back(ranks[i]);
+      if (polled[i + 2].revents != 0) readable_.push_back(ranks[i]);
     }
   }
 
@@ -116,49 +116,51 @@ class BootstrapRoot::Impl {
           {"engine/runtime/bootstrap/bootstrap_root.cpp", __LINE__, __func__},
           fmt::format("root {} refused {}: {}", to_string(address_), accepted.peer, why->message));
       if (notes_.size() < kMostNotes) notes_.push_back(why->message);
-      say(accepted.fd, {.kind = RootMessage::Kind::Refused, .error = *why});
+      send(accepted.fd, {.kind = RootMessage::Kind::Refused, .error = *why});
       return;
     }
     const int rank = join->rank;
     at(rank) = Member{std::move(accepted.fd), *std::move(join)};
-    ++came_;
-    say(at(rank)->fd, {.kind = RootMessage::Kind::Admitted, .secret = admitted_});
+    ++joined_;
+    send(at(rank)->fd, {.kind = RootMessage::Kind::Admitted, .secret = admitted_});
     expires_ = deadline_in(options_.join_timeout, clock());
     keepalive_at_ = deadline_in(keepalive_pause(), clock());
     introduce(rank);
     introduce((rank + nranks_ - 1) % nranks_);
-    if (came_ == nranks_) begin_linking();
+    if (joined_ == nranks_) begin_linking();
   }
 
   std::optional<Error> reason_to_refuse(const JoinMessage& join) {
     const std::string who = fmt::format("rank {} ({})", join.rank, join.who);
-    const auto bad = [](std::string text, std::string help) {
+    const auto refusal = [](std::string text, std::string help) {
       return Error{ErrorCode::InvalidArgument, std::move(text), std::move(help)};
     };
     if (is_over_ || is_linking_) {
-      return bad(fmt::format("{} came too late: the job of {} ranks has met already", who, nranks_),
-                 "start each rank once, and each job with an id of its own");
+      return refusal(
+          fmt::format("{} came too late: the job of {} ranks has met already", who, nranks_),
+          "start each rank once, and each job with an id of its own");
     }
     if (nranks_ == 0 && join.nranks >= 1 && join.nranks <= kMostRanks) {
       nranks_ = join.nranks;
       members_.resize(static_cast<std::size_t>(nranks_));
     }
     if (join.nranks != nranks_) {
-      return bad(
+      return refusal(
           fmt::format("{} was started for {} ranks, the job has {}", who, join.nranks, nranks_),
           "start every rank with the same number of ranks");
     }
     if (join.rank < 0 || join.rank >= nranks_) {
-      return bad(fmt::format("{} is outside 0-{}", who, nranks_ - 1),
-                 "ranks count from 0; see how this one was started");
+      return refusal(fmt::format("{} is outside 0-{}", who, nranks_ - 1),
+                     "ranks count from 0; see how this one was started");
     }
     if (options_.wants_ticket && join.rank == 0 && join.ticket != ticket_) {
-      return bad(fmt::format("{} is not the process that runs the root", who),
-                 "start rank 0 once; two jobs at one address need two RINGSIDE_SECRETs");
+      return refusal(fmt::format("{} is not the process that runs the root", who),
+                     "start rank 0 once; two jobs at one address need two RINGSIDE_SECRETs");
     }
     if (const auto& first = at(join.rank)) {
-      return bad(fmt::format("rank {} came twice: {} and {}", join.rank, first->join.who, join.who),
-                 "start each rank once; two jobs at one root need two ids");
+      return refusal(
+          fmt::format("rank {} came twice: {} and {}", join.rank, first->join.who, join.who),
+          "start each rank once; two jobs at one root need two ids");
     }
     return std::nullopt;
   }
@@ -168,12 +170,13 @@ class BootstrapRoot::Impl {
     const auto& member = at(rank);
     const auto& next = at((rank + 1) % nranks_);
     if (!member || !next) return;
-    say(member->fd, {.kind = RootMessage::Kind::Successor, .successor = next->join.listen});
+    send(member->fd, {.kind = RootMessage::Kind::Successor, .successor = next->join.listen});
   }
 
-  /// A waiting rank sends nothing, so a readable connection has ended.
-  bool notice_leavers() {
-    for (const int rank : stirred_) {
+  /// Fails the job if a waiting rank has left: such a rank sends nothing, so a readable connection has ended.
+  /// returns  whether the job has failed
+  bool fail_if_a_rank_left() {
+    for (const int rank : readable_) {
       const auto& member = at(rank);
       std::byte byte{};
       const Result<std::size_t> got = recv_some(member->fd.get(), {&byte, 1});
@@ -191,12 +194,13 @@ class BootstrapRoot::Impl {
   void begin_linking() {
     is_linking_ = true;
     expires_ = deadline_in(options_.join_timeout + kReportTime, clock());
-    for (const auto& member : members_) say(member->fd, {.kind = RootMessage::Kind::Everybody});
+    for (const auto& member : members_) send(member->fd, {.kind = RootMessage::Kind::Everybody});
   }
 
-  /// returns  whether all work is done
+  /// Reads whether ranks have connected to their neighbours.
+  /// returns  whether the job has started or failed
   bool take_reports() {
-    for (const int rank : stirred_) {
+    for (const int rank : readable_) {
       Member& member = *at(rank);
       if (member.has_reported) {
         fail(left_error(member));
@@ -204,21 +208,21 @@ class BootstrapRoot::Impl {
       }
       const auto frame =
           recv_frame(member.fd.get(), kMessageLimit, deadline_in(kSendTimeout, clock()));
-      const auto word = frame ? parse_root(*frame) : Result<RootMessage>(frame.error());
-      if (!word) {
+      const auto report = frame ? parse_root(*frame) : Result<RootMessage>(frame.error());
+      if (!report) {
         fail(left_error(member));
         return true;
       }
       member.has_reported = true;
-      if (word->kind != RootMessage::Kind::Failure) continue;
-      if (!trouble_) trouble_ = word->error;
-      if (word->error.code == ErrorCode::Timeout) continue;  // its peer may be stopped
-      fail(word->error);
+      if (report->kind != RootMessage::Kind::Failure) continue;
+      if (!first_timeout_) first_timeout_ = report->error;
+      if (report->error.code == ErrorCode::Timeout) continue;  // its peer may be stopped
+      fail(report->error);
       return true;
     }
-    if (!silent().empty()) return false;
-    if (trouble_) {
-      fail(*trouble_);
+    if (!unlinked().empty()) return false;
+    if (first_timeout_) {
+      fail(*first_timeout_);
     } else {
       finish({.kind = RootMessage::Kind::Linked});
     }
@@ -232,7 +236,8 @@ class BootstrapRoot::Impl {
             "look at that rank's own messages and exit status"};
   }
 
-  [[nodiscard]] std::vector<int> silent() const {
+  /// Returns the ranks that have not reported whether they have their links.
+  [[nodiscard]] std::vector<int> unlinked() const {
     std::vector<int> ranks;
     for (const auto& member : members_) {
       if (!member->has_reported) ranks.push_back(member->join.rank);
@@ -240,8 +245,8 @@ class BootstrapRoot::Impl {
     return ranks;
   }
 
-  [[nodiscard]] Error silent_error() const {
-    const std::vector<int> ranks = silent();
+  [[nodiscard]] Error unlinked_error() const {
+    const std::vector<int> ranks = unlinked();
     const bool are_many = ranks.size() > 1;
     return {ErrorCode::Timeout,
             fmt::format("rank{} {} {} not answer: {} stopped, or cannot be reached (no links "
@@ -282,22 +287,22 @@ class BootstrapRoot::Impl {
     if (!has_passed(keepalive_at_)) return;
     keepalive_at_ = deadline_in(keepalive_pause(), clock());
     for (const auto& member : members_) {
-      if (member) say(member->fd, {.kind = RootMessage::Kind::Waiting});
+      if (member) send(member->fd, {.kind = RootMessage::Kind::Waiting});
     }
   }
 
   void fail(const Error& why) { finish({.kind = RootMessage::Kind::Failure, .error = why}); }
 
-  void finish(const RootMessage& last_word) {
+  void finish(const RootMessage& last_message) {
     is_over_ = true;
     for (const auto& member : members_) {
-      if (member) say(member->fd, last_word);
+      if (member) send(member->fd, last_message);
     }
     members_.clear();
   }
 
-  /// Sends a message. If the rank is gone, its neighbours and notice_leavers() notice that too.
-  void say(const UniqueFd& fd, const RootMessage& message) const {
+  /// Sends a message. If the rank is gone, its neighbours and fail_if_a_rank_left() notice that too.
+  void send(const UniqueFd& fd, const RootMessage& message) const {
     static_cast<void>(send_frame(fd.get(), to_bytes(message), deadline_in(kSendTimeout, clock())));
   }
 
@@ -313,11 +318,11 @@ class BootstrapRoot::Impl {
   // Used by the thread only:
   int nranks_;
   std::vector<std::optional<Member>> members_;  ///< [rank]
-  std::vector<int> stirred_;                    ///< ranks whose connections are readable
-  int came_ = 0;
+  std::vector<int> readable_;                   ///< ranks whose connections are readable
+  int joined_ = 0;
   bool is_linking_ = false;  ///< all ranks have joined
   bool is_over_ = false;
-  std::optional<Error> trouble_;  ///< why the first rank that timed out could not link
+  std::optional<Error> first_timeout_;  ///< why the first rank that timed out could not link
   Deadline expires_{};
   Deadline keepalive_at_{};
   std::vector<std::string> notes_;  ///< why connections were refused
@@ -329,7 +334,9 @@ class BootstrapRoot::Impl {
 Result<std::unique_ptr<BootstrapRoot>> BootstrapRoot::start(const RootOptions& options) {
   DebugOutput::of_process();  // receives warnings about connections that were refused
   if (options.nranks < 0 || options.nranks > kMostRanks) {
-    return Error{ErrorCode::InvalidArgument, fmt::format("a job of {} ranks", options.nranks)};
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("a job cannot have {} ranks", options.nranks),
+                 fmt::format("pass a number from 1 to {}", kMostRanks)};
   }
   RINGSIDE_TRY(std::unique_ptr<Acceptor> acceptor,
                Acceptor::listen(Endpoint{options.listen}, options.secret, {}, *options.clock));

@@ -12,7 +12,7 @@ namespace ringside {
 /// How long the root waits for the next rank to join.
 inline constexpr Nanoseconds kJoinTimeout = std::chrono::seconds(8);
 
-/// How the root listens, and whom it lets join.
+/// How the root listens, and which ranks it admits.
 struct RootOptions {
   SocketAddress listen = loopback_address();  ///< port 0: the kernel chooses
   Secret secret = {};
@@ -42,7 +42,7 @@ struct RootOptions {
 class BootstrapRoot {
  public:
   /// Starts the server's thread.
-  /// errors  System: as listen_on()
+  /// errors  InvalidArgument: RootOptions::nranks is negative or too large.  System: as listen_on()
   static Result<std::unique_ptr<BootstrapRoot>> start(const RootOptions& options);
   ~BootstrapRoot();
   BootstrapRoot(const BootstrapRoot&) = delete;

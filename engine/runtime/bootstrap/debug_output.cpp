@@ -63,7 +63,8 @@ struct DebugOutput::State {
         settings(debug_settings(environment, version, host, of_pid)),
         log(version, settings.shown, host, of_pid, settings.times) {
     if (settings.file.empty()) return;
-    // Appends, because several processes may name the same file.
+    // As in NCCL, each process begins with an empty file. Several processes may name the same one: with O_APPEND, none
+    // overwrites lines that another has written since.
     file = open_for_writing(settings.file, O_TRUNC | O_APPEND);
     if (!file) {
       log.set_time(now());

@@ -1,20 +1,10 @@
 #include "engine/runtime/bootstrap/file_hand_out.h"
 
-#include <fmt/format.h>
-
 #include "engine/runtime/bootstrap/bootstrap.h"
 #include "engine/transport/socket/acceptor.h"
 #include "engine/transport/socket/file_passing.h"
 
 namespace ringside {
-
-AbstractName hand_out_name(const char* for_what) {
-  std::string name = fmt::format("ringside-{}-", for_what);
-  for (const std::byte byte : random_secret().bytes) {
-    name += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
-  }
-  return {name};
-}
 
 Status hand_out_file(int file, const AbstractName& at, std::size_t others,
                      const Bootstrap& bootstrap, const Patience& patience) {

@@ -14,11 +14,7 @@ class Bootstrap;
 /// Sends an open file from one rank to other ranks of its host before they have connections: the sender listens at a
 /// name that all ranks know, and accepts peers that prove the job's secret.
 ///
-/// shape  the ranks have the same host_identity()
-
-/// Returns a socket name that no other process uses.
-/// for_what  a part of the name, for a user who lists the host's sockets (ss -xl)
-AbstractName hand_out_name(const char* for_what);
+/// shape  the ranks have the same host_identity(); the name is fresh_name()
 
 /// Sends the file to `others` ranks, in the order in which they connect. The file stays open here.
 /// errors  System: no sockets.  Timeout, Aborted, PeerGone: another rank did not connect, or left

@@ -15,7 +15,8 @@
 #include "engine/transport/transport.h"
 
 /// The messages among ranks and between ranks and root, and their encoding: numbers are little-endian; a text is its
-/// length in two bytes, then its bytes. Every parse function accepts arbitrary bytes.
+/// length in two bytes, then its bytes. An Error's message and help are cut after 3,000 bytes each. Every parse function
+/// accepts arbitrary bytes.
 /// errors  Corrupt: not a message of that type, or bytes after its end
 namespace ringside {
 
@@ -78,8 +79,9 @@ Result<ConnectionHello> parse_connection_hello(std::span<const std::byte> bytes)
 /// rank -> all ranks, before they connect.
 struct PeerInfo {
   Whereabouts where;  ///< its rank is not sent: it is the message's index in the all-gather
-  std::array<std::uint64_t, 16> cores{};  ///< bitmap of the cores on which the rank may run
-  std::uint64_t cache = 0;                ///< size of a core's L2 cache, bytes
+  /// Bitmap of the cores on which the rank may run, as cpu_set_t; only core 0 if the kernel knows more than 1,024 cores
+  std::array<std::uint64_t, 16> cores{};
+  std::uint64_t cache = 0;  ///< size of a core's L2 cache, bytes
 };
 std::vector<std::byte> to_bytes(const PeerInfo& message);
 Result<PeerInfo> parse_peer_info(std::span<const std::byte> bytes);

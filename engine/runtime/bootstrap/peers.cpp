@@ -21,6 +21,7 @@ static_assert(sizeof(cpu_set_t) == sizeof(PeerInfo::cores));
 Result<std::vector<std::vector<std::byte>>> gather_any(Bootstrap& bootstrap,
                                                        std::vector<std::byte> mine,
                                                        Deadline deadline) {
+  // Far above any description: addresses on all transports take a few KiB each (kLongestAddress).
   constexpr std::uint64_t kMost = 1 << 21;
   const std::uint64_t size = mine.size();
   RINGSIDE_TRY(const std::vector<std::byte> gathered,
@@ -76,11 +77,12 @@ Result<const Transport*> Peers::between(std::uint32_t from, std::uint32_t to) co
   const Transport* transport = choose_transport(transports(), at(from), at(to));
   if (transport != nullptr) return transport;
   if (requested_ == nullptr) {
-    return Error{ErrorCode::Unsupported, fmt::format("nothing joins ranks {} and {}", from, to),
+    return Error{ErrorCode::Unsupported,
+                 fmt::format("no transport connects ranks {} and {}", from, to),
                  "use the same version on every rank"};
   }
   return Error{ErrorCode::Unsupported,
-               fmt::format("{} joins {}, but not ranks {} and {}", requested_->name,
+               fmt::format("{} connects {}, but not ranks {} and {}", requested_->name,
                            requested_->joins, from, to),
                "omit --transport, or give another on every rank"};
 }
@@ -100,7 +102,7 @@ Result<HostLayout> Peers::layout(std::uint32_t me) const {
     layout.local_ranks = ranks;
     layout.local_cores = cores;
   }
-  layout.ranks_per_node = equal_neighbours();
+  layout.ranks_per_node = equal_run_length();
   // By their address in the table, which lists the fastest first.
   std::ranges::sort(used);
   used.erase(std::ranges::unique(used).begin(), used.end());
@@ -129,8 +131,8 @@ std::pair<int, int> Peers::ranks_and_cores_of_host(std::uint32_t rank) const {
   return {ranks, std::max(1, count)};
 }
 
-/// Returns the number of consecutive ranks on each host if all hosts have the same number of at least 2, else 0.
-int Peers::equal_neighbours() const {
+/// Returns HostLayout::ranks_per_node.
+int Peers::equal_run_length() const {
   const auto n = static_cast<std::uint32_t>(all_.size());
   std::uint32_t each = 1;
   while (each < n && share_host(0, each)) ++each;

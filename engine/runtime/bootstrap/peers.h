@@ -21,7 +21,7 @@ struct HostLayout {
   Bytes cache{1 << 20};  ///< smallest L2 cache of a core among all ranks
   bool crosses_hosts = false;
   bool is_crowded = false;  ///< whether any host has more ranks than cores
-  /// Ranks of each host, if all hosts have equally many consecutive ranks; else 0
+  /// Length of the runs of consecutive ranks on one host, if all runs have the same length and there are several; else 0
   int ranks_per_node = 0;
   /// Names of the transports from each rank to the next: "shm", "tcp", "shm+tcp", or "none" with one rank.
   std::string transport = "none";
@@ -58,7 +58,7 @@ class Peers {
  private:
   [[nodiscard]] bool share_host(std::uint32_t a, std::uint32_t b) const;
   [[nodiscard]] std::pair<int, int> ranks_and_cores_of_host(std::uint32_t rank) const;
-  [[nodiscard]] int equal_neighbours() const;
+  [[nodiscard]] int equal_run_length() const;
 
   std::vector<PeerInfo> all_;
   const Transport* requested_ = nullptr;

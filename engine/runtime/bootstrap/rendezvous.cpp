@@ -20,7 +20,7 @@ struct Place {
   std::string host;
   std::uint16_t port = 0;
   Secret secret;
-  const char* way = "";
+  const char* method = "";
 };
 
 bool is_loopback_name(const std::string& host) {
@@ -54,7 +54,7 @@ class Meeting {
  private:
   Result<Rendezvous> by_comm_id(const char* name, const std::string& text) {
     Rendezvous result;
-    result.way = name;
+    result.method = name;
     if (text.starts_with("ringside:")) {
       RINGSIDE_TRY(result.id, parse_unique_id(text));
       RINGSIDE_TRY(result.listen, requested_interface());
@@ -91,7 +91,7 @@ class Meeting {
 
   Result<Rendezvous> by_pmix() {
     Rendezvous result;
-    result.way = "PMIx";
+    result.method = "PMIx";
     std::optional<std::string> mine;
     if (info_.rank == 0) {
       RINGSIDE_TRY(const Interface interface, choose_interface(interfaces_, interface_settings_));
@@ -123,7 +123,7 @@ class Meeting {
                  resolve_address(place.host, place.port,
                                  interface_settings_.family.value_or(SocketAddress::Family::V4)));
     Rendezvous result;
-    result.way = place.way;
+    result.method = place.method;
     result.id = {address, place.secret};
     RINGSIDE_TRY(result.listen, requested_interface());
     if (info_.rank != 0) return result;
@@ -141,12 +141,12 @@ class Meeting {
     RINGSIDE_TRY(result.root, start_root(result.id.root, place.secret));
     result.ticket = result.root->ticket();
     const bool is_guessable = environment_("RINGSIDE_SECRET").value_or("").empty();
-    if (is_guessable && info_.nranks > 1) warn_of_derived_secret(result.id.root, place.way);
+    if (is_guessable && info_.nranks > 1) warn_of_derived_secret(result.id.root, place.method);
     return result;
   }
 
   /// Printed by rank 0 only.
-  static void warn_of_derived_secret(const SocketAddress& root, const char* way) {
+  static void warn_of_derived_secret(const SocketAddress& root, const char* method) {
     report_warning(
         {"engine/runtime/bootstrap/rendezvous.cpp", __LINE__, __func__},
         fmt::format(
@@ -154,7 +154,7 @@ class Meeting {
             "port and ids, which others may know, and a process that reaches {} can join the "
             "job as a rank that has not come yet. Set RINGSIDE_SECRET to the same "
             "random text on every rank (openssl rand -hex 16).",
-            way, to_string(root)));
+            method, to_string(root)));
   }
 
   Result<std::unique_ptr<BootstrapRoot>> start_root(const SocketAddress& listen,

@@ -19,7 +19,7 @@ struct Rendezvous {
   std::unique_ptr<BootstrapRoot> root;
   /// For BootstrapOptions::listen.
   std::optional<SocketAddress> listen;
-  const char* way = "";  ///< the method that was used, for messages: "MASTER_ADDR", "PMIx", ...
+  const char* method = "";  ///< the method, as named in messages: "MASTER_ADDR", "PMIx", ...
 };
 
 /// Agrees with the other ranks on the root's address and secret. The first available method of this list is used:
@@ -43,7 +43,7 @@ struct Rendezvous {
 /// the interface of NCCL_SOCKET_IFNAME, or else of choose_interface(), but never on all interfaces. The other hosts
 /// must resolve the name to that interface.
 ///
-/// join_timeout  limit for joining at the root, and for waiting for rank 0's text
+/// join_timeout  limit for joining at the root, and for waiting for the id that rank 0 publishes (PMIx)
 /// clock         clock of these waits
 /// errors  InvalidArgument: a variable cannot be read, or no method is available (the help names what to set).
 ///         System: a name does not resolve, a port is busy, an interface is missing.  Timeout: PMIx.

@@ -108,7 +108,7 @@ class Executor {
 
   /// Returns the types of the open connections as text, with their number: {"rdma, GPUDirect by dma-buf": 4}. Empty if
   /// layout() already describes them.
-  [[nodiscard]] virtual std::map<std::string, int> ways() const { return {}; }
+  [[nodiscard]] virtual std::map<std::string, int> connection_types() const { return {}; }
 
   /// Appends the progress of each connection; peers are ranks of the communicator. Appends nothing without connections.
   /// Threads  any

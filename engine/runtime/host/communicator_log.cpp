@@ -32,7 +32,7 @@ TreeEdges edges_of(const Channels::TreePlace& place) {
   return edges;
 }
 
-/// Returns the RDMA ports of the rank, from its rdma address: "RoCE mlx5_0:1 mlx5_1:1".
+/// Returns the RDMA ports of the rank, from its rdma_address().
 std::vector<Hca> adapters_of(const Whereabouts& here) {
   std::vector<Hca> adapters;
   const std::string* const address = here.address_on("rdma");
@@ -80,25 +80,25 @@ void CommunicatorLog::started(std::uint64_t id) {
   output_.info(kInit, init_start_text(output_.version(), facts_));
 }
 
-void CommunicatorLog::heeded(const std::string& variable, std::int64_t value) {
+void CommunicatorLog::variable_applied(const std::string& variable, std::int64_t value) {
   const std::string text = std::to_string(value);
   output_.info(Subsystem::Env, env_echo_text(output_.version(), {variable, text, true}));
 }
 
-void CommunicatorLog::placed(const Connections& connections) {
+void CommunicatorLog::hosts_known(const Connections& connections) {
   const Peers& peers = connections.peers();
   std::map<std::string, int> ranks_of;
   for (int rank = 0; rank < facts_.nranks; ++rank) {
     places_.push_back(ranks_of[peers.at(static_cast<std::uint32_t>(rank)).host]++);
   }
   const Whereabouts& here = peers.at(static_cast<std::uint32_t>(facts_.rank));
-  say_network(here);
+  log_network(here);
   output_.info(kInit, nodes_text(facts_, {.nnodes = static_cast<int>(ranks_of.size()),
                                           .local_ranks = ranks_of.at(here.host),
                                           .local_rank = place_of(facts_.rank)}));
 }
 
-void CommunicatorLog::say_network(const Whereabouts& here) {
+void CommunicatorLog::log_network(const Whereabouts& here) {
   const std::string& door = here.doors[static_cast<std::size_t>(Door::Network)];
   if (door.empty()) return;
   const auto address = parse_endpoint(door);
@@ -123,15 +123,15 @@ void CommunicatorLog::completed() {
   output_.info(kInit, init_complete_text(output_.version(), facts_));
 }
 
-void CommunicatorLog::laid(const Channels& channels) {
-  say_rings(channels);
-  say_trees(channels);
+void CommunicatorLog::channels_made(const Channels& channels) {
+  log_rings(channels);
+  log_trees(channels);
   const int count = channels.count();
   output_.info(kInit, channel_counts_text(output_.version(),
                                           {.coll = count, .p2p = count, .p2p_per_peer = count}));
 }
 
-void CommunicatorLog::say_rings(const Channels& channels) {
+void CommunicatorLog::log_rings(const Channels& channels) {
   const int count = channels.count();
   for (int channel = 0; channel < count; ++channel) {
     std::vector<int> ranks;
@@ -149,7 +149,7 @@ void CommunicatorLog::say_rings(const Channels& channels) {
   }
 }
 
-void CommunicatorLog::say_trees(const Channels& channels) {
+void CommunicatorLog::log_trees(const Channels& channels) {
   std::vector<TreeEdges> trees;
   for (const auto& tree : channels.trees) {
     trees.push_back(edges_of(tree[static_cast<std::size_t>(facts_.rank)]));
@@ -196,7 +196,7 @@ void CommunicatorLog::connected(std::span<const ConnectionId> ids, const Connect
 
 void CommunicatorLog::called(const CollectiveCall& call, std::uint64_t op_count,
                              const CallPlan& plan) {
-  if (shows_calls_) say_call(call, op_count);
+  if (shows_calls_) log_call(call, op_count);
   // Sends and receives have no algorithm to log.
   if (!shows_choices_ || is_point_to_point(call.collective)) return;
   TunedChoice choice;
@@ -207,7 +207,7 @@ void CommunicatorLog::called(const CollectiveCall& call, std::uint64_t op_count,
   output_.info(Subsystem::Tuning, choice_text(output_.version(), plan.bytes, choice));
 }
 
-void CommunicatorLog::say_call(const CollectiveCall& call, std::uint64_t op_count) {
+void CommunicatorLog::log_call(const CollectiveCall& call, std::uint64_t op_count) {
   CallFacts facts{.collective = call.collective,
                   .op_count = op_count,
                   .send_buffer = number_of(call.input),
@@ -218,19 +218,19 @@ void CommunicatorLog::say_call(const CollectiveCall& call, std::uint64_t op_coun
                   .root = to_int(call.root),
                   .comm = facts_.pointer,
                   .nranks = facts_.nranks};
-  const auto say = [&] { output_.info(Subsystem::Coll, call_text(facts)); };
+  const auto log = [&] { output_.info(Subsystem::Coll, call_text(facts)); };
   if (call.collective == Collective::SendRecv && call.sends.empty() && call.recvs.empty()) {
     // The pattern of nccl-tests: each rank sends to the next and receives from the previous rank.
     facts.collective = Collective::Send;
     facts.root = (facts_.rank + 1) % facts_.nranks;
-    say();
+    log();
     facts.collective = Collective::Recv;
     facts.root = (facts_.rank + facts_.nranks - 1) % facts_.nranks;
-    return say();
+    return log();
   }
-  if (call.sends.empty() && call.recvs.empty()) return say();
+  if (call.sends.empty() && call.recvs.empty()) return log();
   const std::uint64_t element = size_of(call.type).value;
-  const auto say_each = [&](Collective of, const std::vector<Transfer>& transfers,
+  const auto log_each = [&](Collective of, const std::vector<Transfer>& transfers,
                             const void* buffer) {
     facts.collective = of;
     for (const Transfer& transfer : transfers) {
@@ -240,11 +240,11 @@ void CommunicatorLog::say_call(const CollectiveCall& call, std::uint64_t op_coun
       facts.recv_buffer = of == Collective::Recv ? at : 0;
       facts.count = static_cast<std::uint64_t>(transfer.count);
       facts.root = to_int(transfer.peer);
-      say();
+      log();
     }
   };
-  say_each(Collective::Send, call.sends, call.input);
-  say_each(Collective::Recv, call.recvs, call.output);
+  log_each(Collective::Send, call.sends, call.input);
+  log_each(Collective::Recv, call.recvs, call.output);
 }
 
 void CommunicatorLog::failed(const Error& why, const WarnPlace& place) {

@@ -27,7 +27,7 @@ struct Whereabouts;
 /// that does not exist here (a GPU, a plugin), that line or part is omitted. docs/reference/debug-log.md lists the
 /// differences.
 ///
-/// Ordering   started(), placed(), laid(), completed(); then connected() and called() for each call
+/// Ordering   started(), hosts_known(), channels_made(), completed(); then connected() and called() for each call
 /// Threads    one at a time
 class CommunicatorLog {
  public:
@@ -38,13 +38,13 @@ class CommunicatorLog {
   /// id  the communicator's id, equal on all ranks
   void started(std::uint64_t id);
   /// Logs an NCCL variable that is set and applied.
-  void heeded(const std::string& variable, std::int64_t value);
+  void variable_applied(const std::string& variable, std::int64_t value);
   /// Logs the ranks' hosts, and the network on which other ranks reach this one.
-  void placed(const Connections& connections);
+  void hosts_known(const Connections& connections);
   void completed();
 
   /// Logs the rings and trees of the channels.
-  void laid(const Channels& channels);
+  void channels_made(const Channels& channels);
   /// Logs the connections `ids` that a call has made, and "Connected all rings" or trees once the algorithm has all of
   /// them.
   void connected(std::span<const ConnectionId> ids, const Connections& connections,
@@ -59,10 +59,10 @@ class CommunicatorLog {
 
  private:
   CommunicatorLog(DebugOutput& output, CommFacts facts);
-  void say_network(const Whereabouts& here);
-  void say_rings(const Channels& channels);
-  void say_trees(const Channels& channels);
-  void say_call(const CollectiveCall& call, std::uint64_t op_count);
+  void log_network(const Whereabouts& here);
+  void log_rings(const Channels& channels);
+  void log_trees(const Channels& channels);
+  void log_call(const CollectiveCall& call, std::uint64_t op_count);
   [[nodiscard]] ConnectionEnd end_of(std::uint32_t rank) const;
   [[nodiscard]] int place_of(int rank) const;
 

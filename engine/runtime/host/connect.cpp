@@ -163,12 +163,18 @@ class Connections::Impl {
     Sockets sockets;
   };
 
+  /// Returns whether begin() has begun the connection, and advance() has not made its end yet.
+  [[nodiscard]] bool is_pending(const ConnectionId& id) const {
+    return std::ranges::find(dialled_, id, &Dialled::id) != dialled_.end() ||
+           std::ranges::find(awaited_, id) != awaited_.end();
+  }
+
   /// Dials all connections before it answers any, because the acceptors' threads accept meanwhile.
   Status dial_all(std::span<const ConnectionId> wanted, const Patience& patience) {
     RINGSIDE_TRY(share_sockets(wanted));
     for (const ConnectionId& id : wanted) {
       const bool is_there = id.from == me_ ? sends_.contains(id) : recvs_.contains(id);
-      if (is_there || uses_reverse_socket(id)) continue;
+      if (is_there || is_pending(id) || uses_reverse_socket(id)) continue;
       RINGSIDE_TRY(const Transport* const transport, peers_.between(id.from, id.to));
       if (transport->is_inner()) {
         RINGSIDE_TRY(make_recv(id, {}, patience));
@@ -205,18 +211,19 @@ class Connections::Impl {
   /// Finds the connections whose socket also carries the opposite direction; the lower rank dials them. Both ranks
   /// have the same list, so they find the same connections.
   Status share_sockets(std::span<const ConnectionId> wanted) {
-    shared_.clear();
     const std::set<ConnectionId> all(wanted.begin(), wanted.end());
     for (const ConnectionId& id : all) {
       if (id.from >= id.to || !all.contains(reverse_of(id))) continue;
       RINGSIDE_TRY(const Transport* const transport, peers_.between(id.from, id.to));
-      const bool is_new = !sends_.contains(id) && !recvs_.contains(id) &&
-                          !sends_.contains(reverse_of(id)) && !recvs_.contains(reverse_of(id));
-      if (may_share(id, *transport) && is_new) shared_.insert(id);
+      const auto is_new = [&](const ConnectionId& one) {
+        return !sends_.contains(one) && !recvs_.contains(one) && !is_pending(one);
+      };
+      if (may_share(id, *transport) && is_new(id) && is_new(reverse_of(id))) shared_.insert(id);
     }
     return {};
   }
-  /// Returns whether the connection needs no sockets, because those of the opposite direction carry it.
+  /// Returns whether the connection needs no sockets, because those of the opposite direction carry it. Its end is made
+  /// with the opposite one.
   [[nodiscard]] bool uses_reverse_socket(const ConnectionId& id) const {
     return shared_.contains(reverse_of(id));
   }
@@ -227,7 +234,8 @@ class Connections::Impl {
     Sockets others;
     others.emplace_back(::fcntl(sockets.front().get(), F_DUPFD_CLOEXEC, 0));
     if (others.front()) return others;
-    return about(system_error("its socket", errno, "raise the limit: ulimit -n"), id);
+    return about(system_error("cannot duplicate its socket", errno, "raise the limit: ulimit -n"),
+                 id);
   }
 
   [[nodiscard]] std::size_t sockets_of(const ConnectionId& id) const {
@@ -294,7 +302,7 @@ class Connections::Impl {
     for (;;) {
       RINGSIDE_TRY(make_arrived_ends(patience));
       const auto calling = std::ranges::find_if(
-          awaited_, [&](const ConnectionId& id) { return open_->has_visitor(transport_of(id)); });
+          awaited_, [&](const ConnectionId& id) { return open_->can_accept(transport_of(id)); });
       if (calling == awaited_.end()) return {};
       RINGSIDE_TRY(accept_next(*calling, patience));
     }
@@ -418,7 +426,7 @@ class Connections::Impl {
   std::vector<Dialled> dialled_;           ///< connections that the peer has not answered yet
   std::vector<ConnectionId> awaited_;      ///< connections that have not arrived yet
   std::map<ConnectionId, Sockets> early_;  ///< accepted, but not requested yet
-  /// Connections of this call whose socket also carries the opposite direction
+  /// Connections whose socket also carries the opposite direction, both ends of which advance() or connect() makes
   std::set<ConnectionId> shared_;
 
   template <typename End>

@@ -58,13 +58,16 @@ class Connections {
   /// Sets the lender for connections that are made later.
   void set_lender(Lender lender);
 
-  /// Makes the connections that do not exist yet, and waits for their peers. Each one is from or to this rank.
+  /// Makes the connections that do not exist yet, and waits for their peers. Each one is from or to this rank. It also
+  /// waits for the connections of begin() that are not complete.
   /// errors  Timeout, PeerGone, System: name the peer and the channel.  Aborted: abort() was called.
   ///         InvalidArgument: the peer uses another protocol or slot size
   Status connect(std::span<const ConnectionId> wanted, Deadline deadline);
 
   /// Begins to make missing connections without waiting for their peers, for sends and receives that do not wait for
-  /// each other. A peer may name each connection in another call; advance() completes them.
+  /// each other. A peer may name each connection in another call; advance() completes them. Several calls of begin() may
+  /// be incomplete at once.
+  /// deadline  of the latest begin(): advance() makes no end after it
   /// errors  as connect(), except those of waiting for a peer
   Status begin(std::span<const ConnectionId> wanted, Deadline deadline);
 

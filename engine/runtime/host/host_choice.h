@@ -37,7 +37,8 @@ Bytes host_slot(Protocol protocol, Bytes cache, const Transport& transport);
 /// Returns the number of channels of a call.
 int host_channel_count(const CallSettings& settings);
 
-/// Returns the number of ranks per simulated node when the ranks of one host act as several nodes of equal size.
+/// Returns the number of ranks per node if the ranks of one host act as several nodes: half of the ranks if their number
+/// is even and above 2, else 1.
 int played_ranks_per_node(int nranks);
 
 }  // namespace ringside

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "base/fnv.h"
 #include "engine/collectives/plan.h"
 #include "engine/collectives/run.h"
 #include "engine/runtime/bootstrap/bootstrap.h"
@@ -42,7 +43,7 @@ Bytes bytes_of_lists(const CollectiveCall& call) {
 /// All ranks must make the same choices, so they use their own table only if all have the same one.
 Result<HostTable> agree_on_table(const std::string& path, const ExecutorSetup& setup) {
   RINGSIDE_TRY(HostTable table, load_host_table(path));
-  const std::size_t mine = std::hash<std::string>{}(to_yaml(table));
+  const std::uint64_t mine = fnv_of(to_yaml(table));
   RINGSIDE_TRY(const std::vector<std::byte> all,
                setup.bootstrap.all_gather(std::as_bytes(std::span(&mine, 1)), setup.deadline));
   for (std::size_t i = 0; i < all.size(); i += sizeof mine) {
@@ -298,11 +299,11 @@ Result<std::unique_ptr<Executor>> make_host_executor(const HostOptions& options,
   RINGSIDE_TRY(std::unique_ptr<Connections> connections,
                Connections::make(setup.bootstrap, transport, setup.deadline, setup.faults));
   if (setup.log != nullptr) {
-    for (const auto& [name, value] : variables.set) setup.log->heeded(name, value);
-    setup.log->placed(*connections);
+    for (const auto& [name, value] : variables.set) setup.log->variable_applied(name, value);
+    setup.log->hosts_known(*connections);
     const CallSettings settings = variables.bounded(setup.settings);
-    setup.log->laid(host_channels(setup.bootstrap.nranks(), host_channel_count(settings),
-                                  connections->layout().ranks_per_node));
+    setup.log->channels_made(host_channels(setup.bootstrap.nranks(), host_channel_count(settings),
+                                           connections->layout().ranks_per_node));
   }
   return std::unique_ptr<Executor>(std::make_unique<HostExecutor>(
       options, setup, std::move(variables), std::move(table), std::move(connections)));

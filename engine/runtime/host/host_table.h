@@ -35,7 +35,8 @@ inline constexpr Bytes kNoLimit{~std::uint64_t{0}};
 struct HostTable {
   std::vector<HostRule> rules;
 
-  /// Returns the rule for a call, or null if no rule is of its kind.
+  /// Returns the rule for a call: of those that apply, the one for the most ranks, then the one with the smallest limit.
+  /// Null: no rule applies.
   /// call  `up_to` is the call's size, algorithm and protocol are not read
   [[nodiscard]] const HostRule* find(const HostRule& call) const;
 
@@ -58,7 +59,8 @@ const HostTable& usual_host_table();
 /// returns  empty: neither XDG_CONFIG_HOME nor the home folder is known
 std::string host_table_path(const Environment& environment = env_text);
 
-/// Reads the table at `path`. Returns the built-in table if the file does not exist.
+/// Reads the table at `path`. Returns the built-in table if the file does not exist or cannot be read: calls then only
+/// lose the tuning of this host.
 /// errors  as parse_host_table()
 Result<HostTable> load_host_table(const std::string& path);
 

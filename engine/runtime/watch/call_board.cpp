@@ -11,7 +11,9 @@
 
 #include "engine/runtime/bootstrap/bootstrap.h"
 #include "engine/runtime/bootstrap/file_hand_out.h"
+#include "engine/runtime/bootstrap/fixed_text.h"
 #include "engine/transport/shm/sealed_file.h"
+#include "engine/transport/socket/acceptor.h"
 
 namespace ringside {
 namespace {
@@ -22,11 +24,6 @@ struct Introduction {
   std::array<char, 104> name{};  ///< socket name at which the rank sends the shared memory
   std::uint64_t wanted = 0;
 };
-
-template <std::size_t N>
-void put_text(std::array<char, N>& field, const std::string& text) {
-  std::memcpy(field.data(), text.data(), std::min(text.size(), N - 1));
-}
 
 std::size_t size_for(std::size_t ranks) {
   const std::size_t pairs = ranks <= CallBoard::kMostPaired ? ranks * ranks * 2 : 0;
@@ -63,7 +60,7 @@ Result<std::unique_ptr<CallBoard>> CallBoard::make(Bootstrap& bootstrap, const s
                                                    bool wanted, Deadline deadline) {
   Introduction mine;
   put_text(mine.host, host);
-  put_text(mine.name, hand_out_name("calls").name);
+  put_text(mine.name, fresh_name("calls").name);
   mine.wanted = wanted ? 1 : 0;
   RINGSIDE_TRY(const std::vector<std::byte> bytes,
                bootstrap.all_gather(std::as_bytes(std::span(&mine, 1)), deadline));
@@ -77,9 +74,7 @@ Result<std::unique_ptr<CallBoard>> CallBoard::make(Bootstrap& bootstrap, const s
     if (all[i].host == mine.host) ranks.push_back(Rank{static_cast<std::int32_t>(i)});
   }
   const std::size_t size = size_for(ranks.size());
-  Introduction& first = all[static_cast<std::size_t>(to_int(ranks.front()))];
-  first.name.back() = '\0';
-  const AbstractName name{first.name.data()};
+  const AbstractName name{text_of(all[static_cast<std::size_t>(to_int(ranks.front()))].name)};
   const bool is_first = ranks.front() == bootstrap.rank();
   const Patience patience = bootstrap.patience(deadline);
   auto memory = is_first ? make_sealed_file(size) : fetch(name, size, bootstrap, patience);

@@ -25,7 +25,8 @@ class PlannedException : public std::runtime_error {
 ///
 /// A call that a fault changes, postpones or repeats runs on separate memory, since its count may not fit the caller's
 /// buffers, and the caller may have freed them. Its result is discarded. A postponed call runs after the rank's next
-/// call in any communicator.
+/// call in any communicator. If that next call is postponed as well, it takes the place of the earlier one, which is
+/// never made.
 ///
 /// Threads    any
 /// Ownership  outlives the rank's communicators

@@ -16,28 +16,22 @@
 #include "engine/flight/dump.h"
 #include "engine/flight/recorder.h"
 #include "engine/runtime/bootstrap/bootstrap.h"
+#include "engine/runtime/bootstrap/fixed_text.h"
 #include "engine/transport/socket/socket.h"
 
 namespace ringside {
 namespace {
 
+// Limits of an answer's memory: counts and variables take about 1 KiB per communicator, dumps about 1 KiB per entry
+// (2,000 by default).
 constexpr std::size_t kLongestStatus = std::size_t{1} << 22;
 constexpr std::size_t kLongestDump = std::size_t{1} << 26;
-constexpr std::size_t kAskedAtOnce = 32;
+constexpr std::size_t kAskedAtOnce = 32;  ///< ranks asked at the same time, one thread each
 
 // The hello that names the purpose of a connection to a rank; it follows the proof of the secret.
 const std::string kForStatus = "status";
 const std::string kForDump = "dump";
 const std::string kForVariables = "variables";
-
-template <std::size_t N>
-void put_text(std::array<char, N>& field, const std::string& text) {
-  std::memcpy(field.data(), text.data(), std::min(text.size(), N - 1));
-}
-template <std::size_t N>
-std::string text_of(const std::array<char, N>& field) {
-  return {field.data(), ::strnlen(field.data(), N)};
-}
 
 /// Returns the variables of this process that NCCL's diagnostics compare. Others may hold secrets.
 Json own_variables() {
@@ -57,39 +51,35 @@ Json own_variables() {
 Result<std::unique_ptr<StatusPeers>> StatusPeers::start(Bootstrap& bootstrap,
                                                         const FlightRecorder& recorder,
                                                         Nanoseconds patience, Deadline deadline) {
-  RINGSIDE_TRY(Wakeup off, Wakeup::make());
-  RINGSIDE_TRY(std::unique_ptr<Acceptor> door,
+  RINGSIDE_TRY(Wakeup stop, Wakeup::make());
+  RINGSIDE_TRY(std::unique_ptr<Acceptor> acceptor,
                Acceptor::listen(Endpoint{bootstrap.address()}, bootstrap.secret()));
   Place mine;
-  put_text(mine.address, to_string(door->address()));
+  put_text(mine.address, to_string(acceptor->address()));
   put_text(mine.host, host_name("unknown"));
   mine.pid = ::getpid();
   RINGSIDE_TRY(const std::vector<std::byte> bytes,
                bootstrap.all_gather(std::as_bytes(std::span(&mine, 1)), deadline));
   std::vector<Place> places(bytes.size() / sizeof mine);
   std::memcpy(places.data(), bytes.data(), places.size() * sizeof mine);
-  for (Place& place : places) {
-    place.address.back() = '\0';
-    place.host.back() = '\0';
-  }
-  return std::unique_ptr<StatusPeers>(new StatusPeers(bootstrap, recorder, std::move(places),
-                                                      std::move(door), std::move(off), patience));
+  return std::unique_ptr<StatusPeers>(new StatusPeers(
+      bootstrap, recorder, std::move(places), std::move(acceptor), std::move(stop), patience));
 }
 
 StatusPeers::StatusPeers(const Bootstrap& bootstrap, const FlightRecorder& recorder,
-                         std::vector<Place> places, std::unique_ptr<Acceptor> door, Wakeup off,
+                         std::vector<Place> places, std::unique_ptr<Acceptor> acceptor, Wakeup stop,
                          Nanoseconds patience)
     : patience_(patience),
       recorder_(recorder),
       secret_(bootstrap.secret()),
       me_(static_cast<std::size_t>(to_int(bootstrap.rank()))),
       places_(std::move(places)),
-      door_(std::move(door)),
-      off_(std::move(off)) {
+      acceptor_(std::move(acceptor)),
+      stop_(std::move(stop)) {
   answers_ = std::jthread([this] { answer_peers(); });
 }
 
-StatusPeers::~StatusPeers() { off_.signal(); }
+StatusPeers::~StatusPeers() { stop_.signal(); }
 
 std::size_t StatusPeers::first_of_host() const {
   std::size_t first = 0;
@@ -123,7 +113,7 @@ std::string StatusPeers::answer_to(const std::string& question) const {
 
 void StatusPeers::answer_peers() {
   for (;;) {
-    const auto asked = door_->accept(Patience(Deadline::never(real_clock()), off_));
+    const auto asked = acceptor_->accept(Patience(Deadline::never(real_clock()), stop_));
     if (!asked && asked.error().code == ErrorCode::Aborted) return;
     if (!asked) continue;
     const std::string question(reinterpret_cast<const char*>(asked->hello.data()),
@@ -131,7 +121,7 @@ void StatusPeers::answer_peers() {
     const std::string text = answer_to(question);
     // A process that sends a request and does not read the answer gets none.
     static_cast<void>(send_frame(asked->fd.get(), std::as_bytes(std::span(text)),
-                                 Patience(deadline_in(patience_), off_)));
+                                 Patience(deadline_in(patience_), stop_)));
   }
 }
 

@@ -28,6 +28,7 @@ class FlightRecorder;
 class StatusPeers {
  public:
   /// Every rank calls it at the same time.
+  /// patience  how long this rank tries to send an answer to a peer
   /// errors  as Bootstrap::all_gather(); System: no sockets
   static Result<std::unique_ptr<StatusPeers>> start(Bootstrap& bootstrap,
                                                     const FlightRecorder& recorder,
@@ -43,7 +44,7 @@ class StatusPeers {
   [[nodiscard]] std::string host_of(std::size_t rank) const;
   [[nodiscard]] std::int64_t pid_of(std::size_t rank) const;
 
-  /// Returns the counts of every rank; a rank without an answer by then is marked so.
+  /// Returns the counts of every rank. A rank that does not answer within `patience` has is_answering false.
   [[nodiscard]] std::vector<RankStatus> statuses(const Patience& patience) const;
 
   /// Returns the dump of the rank's flight recorder, in PyTorch's JSON.
@@ -63,7 +64,7 @@ class StatusPeers {
   };
 
   StatusPeers(const Bootstrap& bootstrap, const FlightRecorder& recorder, std::vector<Place> places,
-              std::unique_ptr<Acceptor> door, Wakeup off, Nanoseconds patience);
+              std::unique_ptr<Acceptor> acceptor, Wakeup stop, Nanoseconds patience);
   void answer_peers();
   [[nodiscard]] std::string answer_to(const std::string& question) const;
   [[nodiscard]] RankStatus own_status() const;
@@ -77,9 +78,9 @@ class StatusPeers {
   const Secret secret_;
   const std::size_t me_;
   const std::vector<Place> places_;  ///< [rank]
-  const std::unique_ptr<Acceptor> door_;
-  const Wakeup off_;
-  std::jthread answers_;  // last: it uses all
+  const std::unique_ptr<Acceptor> acceptor_;
+  const Wakeup stop_;
+  std::jthread answers_;  // last member: it uses the others
 };
 
 }  // namespace ringside

@@ -31,6 +31,7 @@ Result<RankStatus> parse_rank_status(std::string_view text);
 /// `collective_counts`, and `operations`, which also counts sends and receives.
 /// ranks     [rank of the job]
 /// took      how long the query of all ranks took
+/// base      URL of the control plane, "http://127.0.0.1:28028", for `control_plane` of each rank; empty: omitted
 /// source    docs/formats 7.1
 std::string status_json(std::span<const RankStatus> ranks, Seconds took,
                         const std::string& base = {});

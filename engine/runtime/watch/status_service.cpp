@@ -29,10 +29,14 @@
 namespace ringside {
 namespace {
 
+// Limits of one client's memory and time, far above those of RAS's clients, curl and PyTorch's control plane.
 constexpr std::size_t kLongestLine = 256;
 constexpr std::size_t kMostHeaderLines = 64;
-constexpr std::size_t kMostClients = 8;  ///< served at once; others wait in the kernel's queue
+constexpr std::size_t kMostClients =
+    8;  ///< one thread each; further clients wait in the kernel's queue
 constexpr std::chrono::seconds kMonitorInterval{1};
+/// Interval at which ended threads are joined, and accept() is tried again after an error.
+constexpr std::chrono::milliseconds kServeInterval{50};
 
 /// The settings and requests of one client so far.
 struct Session {
@@ -60,51 +64,51 @@ std::optional<Seconds> seconds_of(std::string_view text) {
 /// The connection of one client: reads lines, writes text.
 class Client {
  public:
-  Client(int socket, const Wakeup& off, Nanoseconds patience)
-      : socket_(socket), off_(off), patience_(patience), input_(deadline_in(patience), off) {}
+  Client(int socket, const Wakeup& stop, Nanoseconds patience)
+      : socket_(socket), stop_(stop), patience_(patience), input_(deadline_in(patience), stop) {}
 
   /// errors  Timeout: no line arrived in time.  Corrupt: longer than kLongestLine.  PeerGone
   Result<std::string> next_line() {
     for (;;) {
-      const std::size_t end = heard_.find('\n');
+      const std::size_t end = received_.find('\n');
       if (end != std::string::npos) {
-        std::string line = heard_.substr(0, end);
-        heard_.erase(0, end + 1);
+        std::string line = received_.substr(0, end);
+        received_.erase(0, end + 1);
         if (line.ends_with('\r')) line.pop_back();
         return line;
       }
-      if (heard_.size() > kLongestLine) {
+      if (received_.size() > kLongestLine) {
         return Error{ErrorCode::Corrupt, fmt::format("a line of more than {} bytes", kLongestLine)};
       }
       std::array<std::byte, 512> buffer{};
       RINGSIDE_TRY(const std::size_t got, recv_some(socket_, buffer));
-      heard_.append(reinterpret_cast<const char*>(buffer.data()), got);
+      received_.append(reinterpret_cast<const char*>(buffer.data()), got);
       if (got != 0) continue;
       RINGSIDE_TRY(const bool is_there, input_.wait_for(socket_, POLLIN));
       if (!is_there) return Error{ErrorCode::Timeout, "the client sent nothing"};
     }
   }
 
-  Status say(const std::string& text) {
+  Status send(const std::string& text) {
     return send_all(socket_, std::as_bytes(std::span(text)),
-                    Patience(deadline_in(patience_), off_));
+                    Patience(deadline_in(patience_), stop_));
   }
 
   /// Waits for `wait`, unless the client closes the connection or sends data.
-  /// returns  whether the client has sent nothing
+  /// returns  whether the client is still connected and has sent nothing
   /// errors   Aborted: the service ends
   Result<bool> sends_nothing(Nanoseconds wait) {
     RINGSIDE_TRY(const bool is_there,
-                 Patience(deadline_in(wait), off_).wait_for(socket_, POLLIN | POLLRDHUP));
+                 Patience(deadline_in(wait), stop_).wait_for(socket_, POLLIN | POLLRDHUP));
     return !is_there;
   }
 
  private:
   const int socket_;
-  const Wakeup& off_;
+  const Wakeup& stop_;
   const Nanoseconds patience_;
   const Patience input_;  ///< limit for reading a request
-  std::string heard_;
+  std::string received_;
 };
 
 std::string http_answer(const char* status, const char* type, const std::string& body) {
@@ -147,15 +151,15 @@ std::string event_text(Health health, const RankStatus& rank, std::size_t number
 
 class StatusService::Impl {
  public:
-  Impl(std::unique_ptr<StatusPeers> peers, UniqueFd listener, Wakeup off,
+  Impl(std::unique_ptr<StatusPeers> peers, UniqueFd listener, Wakeup stop,
        Nanoseconds client_patience)
       : client_patience_(client_patience),
         peers_(std::move(peers)),
         listener_(std::move(listener)),
-        off_(std::move(off)) {
+        stop_(std::move(stop)) {
     if (listener_) serves_ = std::jthread([this] { serve_clients(); });
   }
-  ~Impl() { off_.signal(); }
+  ~Impl() { stop_.signal(); }
 
   [[nodiscard]] std::optional<SocketAddress> address() const {
     if (!listener_) return std::nullopt;
@@ -180,14 +184,17 @@ class StatusService::Impl {
       clients.remove_if(is_over);
       const bool is_full = clients.size() >= kMostClients;
       const bool has_clients = !clients.empty();
-      // Joins threads that have ended, at intervals.
       const Deadline until =
-          has_clients ? deadline_in(std::chrono::milliseconds(50)) : Deadline::never(real_clock());
-      const auto waited = Patience(until, off_).wait_for(is_full ? -1 : listener_.get(), POLLIN);
+          has_clients ? deadline_in(kServeInterval) : Deadline::never(real_clock());
+      const auto waited = Patience(until, stop_).wait_for(is_full ? -1 : listener_.get(), POLLIN);
       if (!waited) return;
       if (!*waited) continue;
       auto socket = accept_one(listener_.get());
-      if (!socket || !*socket) continue;
+      if (!socket) {  // such as: no more file descriptors
+        if (!Patience(deadline_in(kServeInterval), stop_).wait_for(-1, 0)) return;
+        continue;
+      }
+      if (!*socket) continue;
       Served& served = clients.emplace_back(*std::move(socket));
       served.thread = std::jthread([this, &served] {
         // A client that fails does not affect other clients.
@@ -199,28 +206,28 @@ class StatusService::Impl {
   }
 
   Status serve(int socket) {
-    Client client(socket, off_, client_patience_);
+    Client client(socket, stop_, client_patience_);
     Session session;
     for (;;) {
       const auto line = client.next_line();
       if (!line && line.error().code == ErrorCode::Corrupt) {
-        return client.say(fmt::format("ERROR: {}\n", line.error().message));
+        return client.send(fmt::format("ERROR: {}\n", line.error().message));
       }
       if (!line) return line.error();
-      RINGSIDE_TRY(const bool is_last, obey(client, *line, session));
+      RINGSIDE_TRY(const bool is_last, execute(client, *line, session));
       if (is_last) return {};
     }
   }
 
   /// returns  whether the service should close the connection
-  Result<bool> obey(Client& client, const std::string& line, Session& session) {
+  Result<bool> execute(Client& client, const std::string& line, Session& session) {
     const std::string command = upper(line);
     if (command == "STATUS" || command == "VERBOSE STATUS") {
-      RINGSIDE_TRY(client.say(status(session, command.starts_with("VERBOSE"))));
+      RINGSIDE_TRY(client.send(status(session, command.starts_with("VERBOSE"))));
       return true;
     }
     if (command == "DIAGNOSTICS") {
-      RINGSIDE_TRY(client.say(diagnose(session.patience)));
+      RINGSIDE_TRY(client.send(diagnose(session.patience)));
       return true;
     }
     if (command == "MONITOR" || command.starts_with("MONITOR ")) {
@@ -252,12 +259,12 @@ class StatusService::Impl {
     } else {
       answer = fmt::format("ERROR: Unknown command {}\n", line);
     }
-    RINGSIDE_TRY(client.say(answer));
+    RINGSIDE_TRY(client.send(answer));
     return false;
   }
 
   [[nodiscard]] Patience for_ranks(Seconds wait) const {
-    return {deadline_in(std::chrono::duration_cast<Nanoseconds>(wait)), off_};
+    return {deadline_in(std::chrono::duration_cast<Nanoseconds>(wait)), stop_};
   }
 
   [[nodiscard]] std::string status(const Session& session, bool is_verbose) const {
@@ -275,8 +282,8 @@ class StatusService::Impl {
     const bool has_group = command == "MONITOR" || command.find("LIFECYCLE") != std::string::npos ||
                            command.find("ALL") != std::string::npos ||
                            command.find("TRACE") != std::string::npos;
-    if (!has_group) return client.say("ERROR: Invalid MONITOR group\n");
-    RINGSIDE_TRY(client.say("OK\n"));
+    if (!has_group) return client.send("ERROR: Invalid MONITOR group\n");
+    RINGSIDE_TRY(client.send("OK\n"));
     std::vector<Health> known(peers_->nranks(), Health::Answers);
     for (;;) {
       const std::vector<RankStatus> ranks = peers_->statuses(for_ranks(session.patience));
@@ -287,7 +294,7 @@ class StatusService::Impl {
         known[rank] = now;
         events += event_text(now, ranks[rank], rank, session.is_json);
       }
-      if (!events.empty()) RINGSIDE_TRY(client.say(events));
+      if (!events.empty()) RINGSIDE_TRY(client.send(events));
       RINGSIDE_TRY(const bool is_silent, client.sends_nothing(kMonitorInterval));
       if (!is_silent) return {};
     }
@@ -310,7 +317,7 @@ class StatusService::Impl {
       RINGSIDE_TRY(const std::string header, client.next_line());
       if (header.empty()) break;
       if (i == kMostHeaderLines) {
-        return client.say(http_answer("431 Too Many Headers", "text/plain", ""));
+        return client.send(http_answer("431 Too Many Headers", "text/plain", ""));
       }
     }
     std::string_view path = std::string_view(request).substr(4);
@@ -323,27 +330,27 @@ class StatusService::Impl {
                           : std::from_chars_result{path.data(), std::errc::invalid_argument};
     const std::string_view handler = path.substr(static_cast<std::size_t>(read.ptr - path.data()));
     if (read.ec != std::errc{} || rank >= peers_->nranks()) {
-      return client.say(http_answer("404 Not Found", "text/plain", "no such rank\n"));
+      return client.send(http_answer("404 Not Found", "text/plain", "no such rank\n"));
     }
     if (handler == "/handler/") {
-      return client.say(http_answer("200 OK", "text/plain", "ping\nfr_trace_json\n"));
+      return client.send(http_answer("200 OK", "text/plain", "ping\nfr_trace_json\n"));
     }
-    if (handler == "/handler/ping") return client.say(http_answer("200 OK", "text/plain", "pong"));
+    if (handler == "/handler/ping") return client.send(http_answer("200 OK", "text/plain", "pong"));
     if (handler != "/handler/fr_trace_json") {
-      return client.say(http_answer("404 Not Found", "text/plain", "no such handler\n"));
+      return client.send(http_answer("404 Not Found", "text/plain", "no such handler\n"));
     }
     const auto dump = peers_->dump(rank, for_ranks(wait));
     if (!dump) {
-      return client.say(http_answer("503 Service Unavailable", "text/plain",
-                                    fmt::format("rank {} does not answer\n", rank)));
+      return client.send(http_answer("503 Service Unavailable", "text/plain",
+                                     fmt::format("rank {} does not answer\n", rank)));
     }
-    return client.say(http_answer("200 OK", "application/json", *dump));
+    return client.send(http_answer("200 OK", "application/json", *dump));
   }
 
   const Nanoseconds client_patience_;
   const std::unique_ptr<StatusPeers> peers_;
   const UniqueFd listener_;  ///< empty: another job uses this host's port
-  const Wakeup off_;
+  const Wakeup stop_;
   std::atomic<bool> is_diagnosing_{false};
   std::jthread serves_;  // last member: it uses all others
 };
@@ -383,12 +390,12 @@ Result<std::unique_ptr<StatusService>> StatusService::start(Bootstrap& bootstrap
                                                             const FlightRecorder& recorder,
                                                             const Options& options,
                                                             Deadline deadline) {
-  RINGSIDE_TRY(Wakeup off, Wakeup::make());
+  RINGSIDE_TRY(Wakeup stop, Wakeup::make());
   RINGSIDE_TRY(auto peers,
                StatusPeers::start(bootstrap, recorder, options.client_patience, deadline));
   RINGSIDE_TRY(UniqueFd listener, open_port(bootstrap, *peers, options.port, deadline));
   return std::unique_ptr<StatusService>(new StatusService(std::make_unique<Impl>(
-      std::move(peers), std::move(listener), std::move(off), options.client_patience)));
+      std::move(peers), std::move(listener), std::move(stop), options.client_patience)));
 }
 
 StatusService::StatusService(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -15,12 +15,15 @@ class Bootstrap;
 class FlightRecorder;
 
 /// Serves the status of all ranks as NCCL's RAS service does, outside the data path. It listens on a loopback port for
-/// lines of text (`STATUS`, `VERBOSE STATUS`, `SET FORMAT json`, `TIMEOUT 5`, `CLIENT PROTOCOL 2`). Every rank sends
-/// its own counts to a peer that proves the job's secret. The first process of a host that binds the port serves the
-/// clients; the other processes serve none.
+/// lines of text (`STATUS`, `VERBOSE STATUS`, `DIAGNOSTICS`, `MONITOR`, `SET FORMAT json`, `TIMEOUT 5`,
+/// `CLIENT PROTOCOL 2`), and for HTTP requests of PyTorch's control plane (`GET /rank/3/handler/fr_trace_json`). Every
+/// rank sends its own counts to a peer that proves the job's secret. All processes of the job on a host listen on the
+/// same port; the kernel passes each client to one of them.
 ///
-/// Clients are served one after the other; a silent or slow client is disconnected after Options::client_patience.
+/// A process serves up to 8 clients at once, each on its own thread. A client that sends no request or reads no answer
+/// is disconnected after Options::client_patience.
 ///
+/// Threads    any
 /// Ownership  the recorder outlives it
 class StatusService {
  public:
@@ -37,7 +40,7 @@ class StatusService {
   StatusService(const StatusService&) = delete;
   StatusService& operator=(const StatusService&) = delete;
 
-  /// Returns the address for clients, or nothing if another process of this host serves them.
+  /// Returns the address for clients, or nothing if this process could not listen: another job uses the port.
   [[nodiscard]] std::optional<SocketAddress> address() const;
 
  private:
@@ -46,8 +49,8 @@ class StatusService {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Returns the port of NCCL_RAS_ADDR, or nothing if NCCL_RAS_ENABLE=0. Unlike NCCL's, the service is off if neither is
-/// set.
+/// Returns the port of NCCL_RAS_ADDR, or nothing if it is not set or NCCL_RAS_ENABLE=0. NCCL's service, in contrast, is
+/// on by default. Of the address only the port is used.
 /// errors  InvalidArgument: not host:port
 Result<std::optional<std::uint16_t>> status_port(const Environment& environment = env_text);
 

@@ -63,7 +63,8 @@ class Watch {
   Watch& operator=(const Watch&) = delete;
 
   /// Notifies all ranks that the job is broken. Returns once the message is queued; OnAbort and reason() follow when
-  /// the ranks have agreed. A second abort(), or one after another rank's, has no effect.
+  /// the ranks have agreed. It has no effect after an earlier abort() of this rank, or more than kSettleTime / 2 after
+  /// the first failure of which this rank has learned: it would be a consequence of that failure.
   /// dead    the rank whose death the caller noticed, or kNoRank
   void abort(const Error& why, Rank dead = kNoRank);
 

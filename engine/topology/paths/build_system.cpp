@@ -153,11 +153,11 @@ class Builder {
     for (const HostNvLink& link : function.gpu->nvlinks) {
       const float bandwidth =
           static_cast<float>(link.count) * nvlink_bandwidth(function.gpu->sm, rules_.nvlink);
-      if (link.target_class >> 16 == 0x03) {
+      if (is_gpu_class(link.target_class)) {
         // Each of the two GPUs lists its own direction. A peer that does not belong to the job is skipped.
         const auto peer = find(system_.silicon, bus_id_or_none(link.target));
         if (peer) connect(system_, *device, *peer, LinkKind::Nvl, bandwidth);
-      } else if (link.target_class == 0x068001) {
+      } else if (link.target_class == kPowerCpuClass) {
         connect_both(*device, cpu_of_dev_[static_cast<std::size_t>(device->index)], LinkKind::Nvl,
                      bandwidth);
       } else {

@@ -95,6 +95,7 @@ struct CpuInfo {
   CpuVendor vendor = CpuVendor::Unknown;
   int model = -1;
 };
+
 /// The silicon below one or more GPU nodes.
 struct DevInfo {
   int sm = 0;

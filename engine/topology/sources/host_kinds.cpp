@@ -122,7 +122,7 @@ Result<HostKind> read_gpu(const YamlMapping& kind) {
                                         "sm", "gdr",  "nvswitches", "c2c"};
   RINGSIDE_TRY(kind.check(kKeys));
   HostKind made{.what = HostKind::What::Gpu};
-  made.pci.device_class = 0x030200;
+  made.pci.device_class = kGpuClass;
   RINGSIDE_TRY(read_function(kind, made.pci));
   HostGpu gpu;
   RINGSIDE_TRY(gpu.sm, read_capability(kind, made.pci));

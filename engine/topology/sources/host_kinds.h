@@ -19,6 +19,7 @@ struct HostKind {
 };
 using HostKinds = std::map<std::string, HostKind>;
 
+/// Reads the declarations under `kinds:`.
 /// errors  Corrupt: as parse_host_yaml
 Result<HostKinds> read_host_kinds(const YamlMapping& root);
 
@@ -29,12 +30,13 @@ Result<HostKind> read_nic_keys(const YamlMapping& kind);
 /// Expands `1b:00.0` to `0000:1b:00.0`; returns other texts unchanged.
 std::string full_bus_id(const std::string& text);
 
-/// Parses `WHAT xCOUNT`, such as `05:00.0 x4`; x1 may be omitted.
-/// errors  InvalidArgument: no word, or a count outside 1 .. 64
+/// A device and the number of links to it.
 struct CountedWord {
   std::string word;
   int count = 1;
 };
+/// Parses `WHAT xCOUNT`, such as `05:00.0 x4`; x1 may be omitted.
+/// errors  InvalidArgument: no word, or a count outside 1 .. 64 (a real GPU has at most 18 NVLinks)
 Result<CountedWord> parse_counted(const std::string& text);
 
 }  // namespace ringside

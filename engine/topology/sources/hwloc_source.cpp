@@ -20,6 +20,10 @@ namespace ringside {
 namespace {
 
 constexpr unsigned kNvidia = 0x10de;
+/// Number of queue pairs of an mlx5 device, which NCCL takes as the limit of connections. hwloc does not report it.
+constexpr int kQueuePairs = 131072;
+/// More NVLinks between two devices than any GPU has: a matrix with such a value holds no bandwidths.
+constexpr long kMostLinks = 64;
 using PciAttributes = hwloc_obj_attr_u::hwloc_pcidev_attr_s;
 
 using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
@@ -46,9 +50,11 @@ std::string info_of(hwloc_obj_t object, const char* name) {
   return value == nullptr ? std::string{} : std::string{value};
 }
 
+/// Returns a CPU's family or model number; -1: the text is no such number.
 int number_of(const std::string& text) {
+  constexpr std::int64_t kMost = 0xffff;  // CPUID's family and model have at most 9 bits
   const auto number = parse_int(text);
-  return number && *number >= 0 && *number < 65536 ? static_cast<int>(*number) : -1;
+  return number && *number >= 0 && *number <= kMost ? static_cast<int>(*number) : -1;
 }
 
 /// Returns the family as NCCL adds it up from the two parts that the processor reports: 15, and the extension,
@@ -149,7 +155,10 @@ bool spans_buses(hwloc_obj_t bridge) {
   return buses.size() > 1;
 }
 
-/// Returns whether the interface is virtual, and leads to no other host: loopback, bridges, and containers' ends.
+/// Returns whether the interface is virtual, by its name: loopback, bridges, and the interfaces of containers and virtual
+/// machines. hwloc's files do not contain that property.
+/// source  NCCL, ncclFindInterfaces: lo, docker, virbr. The others are the names that Linux (veth, ifb, dummy), Podman
+///         and LXC (br...), and the network plugins of Kubernetes (cni, cali, flannel) give
 bool is_virtual(const std::string& name) {
   constexpr std::array<std::string_view, 10> kPrefixes{"lo",  "docker", "veth", "virbr", "br",
                                                        "ifb", "dummy",  "cni",  "cali",  "flannel"};
@@ -243,7 +252,7 @@ class Finder {
     guid.erase(std::remove(guid.begin(), guid.end(), ':'), guid.end());
     for (HostNet& net : nets) {
       net.guid = std::strtoull(guid.c_str(), nullptr, 16);
-      net.max_connections = 131072;
+      net.max_connections = kQueuePairs;
       net.gdr = files_ == nullptr || files_->has_peer_memory();
     }
     return nets;
@@ -266,7 +275,7 @@ class Finder {
           net.mbits_per_second = nic_mbits_per_second(pci.vendor_id, pci.device_id);
         }
       }
-      // One function with two interfaces is one NIC.
+      // NCCL has one NIC per function. The first interface is the function's own.
       if (has_function && !seen.insert(nic.function.bus_id).second) continue;
       nic.function.nic = HostNic{std::move(nets)};
       machine_.nics.push_back(std::move(nic));
@@ -291,7 +300,7 @@ class Finder {
 
   HostNvLink link_to(hwloc_obj_t target) const {
     if (target->type != HWLOC_OBJ_PCI_DEVICE) {
-      return {.target = "ffff:ff:ff.0", .target_class = 0x068001};  // bridge of a POWER CPU
+      return {.target = "ffff:ff:ff.0", .target_class = kPowerCpuClass};
     }
     const HostPci function = function_of(target->attr->pcidev);
     return {.target = function.bus_id, .target_class = function.device_class};
@@ -317,7 +326,7 @@ class Finder {
       for (unsigned j = 0; j < n; ++j) {
         const hwloc_obj_t target = function_below(matrix->objs[j]);
         const auto links = std::lround(static_cast<double>(matrix->values[i * n + j]) / one);
-        if (target == *gpu || links < 1 || links > 64) continue;
+        if (target == *gpu || links < 1 || links > kMostLinks) continue;
         HostNvLink link = link_to(target);
         link.count = static_cast<int>(links);
         from.nvlinks.push_back(std::move(link));

@@ -28,10 +28,10 @@ int narrow(std::int64_t value) { return static_cast<int>(value); }
 enum class FunctionKind { Switch, NvSwitch, PowerCpu, Gpu, Nic, Unknown };
 
 FunctionKind kind_of_class(std::uint64_t device_class) {
-  if (device_class == 0x068001) return FunctionKind::PowerCpu;
+  if (device_class == kPowerCpuClass) return FunctionKind::PowerCpu;
   if (device_class >> 8 == 0x0680) return FunctionKind::NvSwitch;
   if (device_class >> 8 == 0x0604 || device_class >> 8 == 0x0801) return FunctionKind::Switch;
-  if (device_class >> 16 == 0x03) return FunctionKind::Gpu;
+  if (is_gpu_class(device_class)) return FunctionKind::Gpu;
   if (device_class >> 16 == 0x02) return FunctionKind::Nic;
   return FunctionKind::Unknown;
 }

@@ -56,7 +56,7 @@ Status add_nvml(FoundMachine& machine, NvmlDriver& driver) {
       gpu = *found;
     } else {
       gpu.function.bus_id = bus_id;
-      gpu.function.device_class = 0x030200;
+      gpu.function.device_class = kGpuClass;
       gpu.function.gpu = HostGpu{.gdr = true};
     }
     RINGSIDE_TRY(gpu.function.gpu->sm, driver.compute_capability(device));

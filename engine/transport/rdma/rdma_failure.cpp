@@ -7,12 +7,14 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/verbs_status.h"
+
 namespace ringside {
 namespace {
 
+/// The cause of a completion's status, whose name verbs_status_name() gives.
 struct WorkStatus {
   int number;
-  const char* name;
   const char* cause;
 };
 
@@ -24,34 +26,34 @@ constexpr const char* kUnreachable =
     "rdma link, firewalls for UDP port 4791; NCCL_IB_GID_INDEX, NCCL_IB_HCA)";
 constexpr const char* kOwnFault = "an error in this program: please report it with this line";
 
-/// source  the numbers and names of rdma-core's ibv_wc_status; docs/formats/nccl-warnings.md
+/// source  the numbers of rdma-core's ibv_wc_status; docs/formats/nccl-warnings.md
 constexpr std::array kStatuses{
-    WorkStatus{1, "IBV_WC_LOC_LEN_ERR", kOwnFault},
-    WorkStatus{2, "IBV_WC_LOC_QP_OP_ERR", kOwnFault},
-    WorkStatus{3, "IBV_WC_LOC_EEC_OP_ERR", kOwnFault},
-    WorkStatus{4, "IBV_WC_LOC_PROT_ERR", "the memory is no longer registered on this side"},
-    WorkStatus{5, "IBV_WC_WR_FLUSH_ERR",
+    WorkStatus{1, kOwnFault},
+    WorkStatus{2, kOwnFault},
+    WorkStatus{3, kOwnFault},
+    WorkStatus{4, "the memory is no longer registered on this side"},
+    WorkStatus{5,
                "the queue pair had failed before, or its port or device went away: look for an "
                "earlier line "
                "of this device, and at ip link and rdma link"},
-    WorkStatus{6, "IBV_WC_MW_BIND_ERR", kOwnFault},
-    WorkStatus{7, "IBV_WC_BAD_RESP_ERR", "the peer answered with nonsense: look at its adapter"},
-    WorkStatus{8, "IBV_WC_LOC_ACCESS_ERR", "the memory does not allow it on this side"},
+    WorkStatus{6, kOwnFault},
+    WorkStatus{7, "the peer answered with nonsense: look at its adapter"},
+    WorkStatus{8, "the memory does not allow it on this side"},
     WorkStatus{
-        9, "IBV_WC_REM_INV_REQ_ERR",
+        9,
         "the peer's adapter refused the request: its process has probably ended this connection"},
-    WorkStatus{10, "IBV_WC_REM_ACCESS_ERR", "the peer's memory is no longer registered there"},
-    WorkStatus{11, "IBV_WC_REM_OP_ERR", "the peer's adapter could not do it: look at that host"},
-    WorkStatus{12, "IBV_WC_RETRY_EXC_ERR", kUnreachable},
-    WorkStatus{13, "IBV_WC_RNR_RETRY_EXC_ERR", "the peer is there but does not take what is sent"},
-    WorkStatus{14, "IBV_WC_LOC_RDD_VIOL_ERR", kOwnFault},
-    WorkStatus{15, "IBV_WC_REM_INV_RD_REQ_ERR", kOwnFault},
-    WorkStatus{16, "IBV_WC_REM_ABORT_ERR", "the peer gave the request up"},
-    WorkStatus{17, "IBV_WC_INV_EECN_ERR", kOwnFault},
-    WorkStatus{18, "IBV_WC_INV_EEC_STATE_ERR", kOwnFault},
-    WorkStatus{19, "IBV_WC_FATAL_ERR", "the adapter failed: look at this host's kernel log"},
-    WorkStatus{20, "IBV_WC_RESP_TIMEOUT_ERR", kUnreachable},
-    WorkStatus{21, "IBV_WC_GENERAL_ERR", "the adapter failed: look at this host's kernel log"},
+    WorkStatus{10, "the peer's memory is no longer registered there"},
+    WorkStatus{11, "the peer's adapter could not do it: look at that host"},
+    WorkStatus{12, kUnreachable},
+    WorkStatus{13, "the peer is there but does not take what is sent"},
+    WorkStatus{14, kOwnFault},
+    WorkStatus{15, kOwnFault},
+    WorkStatus{16, "the peer gave the request up"},
+    WorkStatus{17, kOwnFault},
+    WorkStatus{18, kOwnFault},
+    WorkStatus{19, "the adapter failed: look at this host's kernel log"},
+    WorkStatus{20, kUnreachable},
+    WorkStatus{21, "the adapter failed: look at this host's kernel log"},
 };
 
 /// Bytes of a RoCE v2 packet besides its payload: base header (12), RDMA's (16), immediate (4), checksum (4), UDP (8);
@@ -101,11 +103,6 @@ const char* cause_of_connect(int number) {
 
 }  // namespace
 
-const char* rdma_status_name(int status) {
-  const WorkStatus* const known = find_status(status);
-  return known == nullptr ? "unknown" : known->name;
-}
-
 Error rdma_completion_error(int status, std::uint32_t vendor, bool is_send, const RdmaPath& path) {
   const WorkStatus* const known = find_status(status);
   const bool is_silent = status == 12 || status == 20;
@@ -117,7 +114,7 @@ Error rdma_completion_error(int status, std::uint32_t vendor, bool is_send, cons
                 : ErrorCode::System,
       fmt::format("NET/IB: Got completion from peer {} with status={}({}) opcode={} vendor_err={} "
                   "req_type={} {}",
-                  path.peer, rdma_status_name(status), status,
+                  path.peer, verbs_status_name(status), status,
                   is_send ? "IBV_WC_RDMA_WRITE(1)" : "IBV_WC_RECV_RDMA_WITH_IMM(129)", vendor,
                   is_send ? "Send" : "Recv", text_of(path)),
       known == nullptr ? "a status that rdma-core does not list"

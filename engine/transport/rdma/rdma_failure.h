@@ -24,9 +24,6 @@ struct RdmaPath {
   int mtu = 0;  ///< longest payload of a packet, bytes; 0: not agreed
 };
 
-/// Returns the verbs name of a completion status, such as "IBV_WC_RETRY_EXC_ERR", or "unknown".
-const char* rdma_status_name(int status);
-
 /// Returns the Error for a work completion with an error status.
 /// status, vendor  the fields of ibv_wc
 /// returns  code Unreachable: the peer did not answer any retry; PeerGone: the peer's queue pair no longer exists

@@ -15,7 +15,8 @@ constexpr std::size_t kPortBytes = 40;
 constexpr std::size_t kQueueBytes = 8;
 constexpr std::size_t kFixedBytes = 32;
 constexpr std::size_t kNameBytes = 16;
-constexpr std::size_t kLongestAnswer = 1000;
+constexpr std::size_t kLongestAnswer =
+    1000;  ///< text of an error, cut after that; fits kRdmaMessageLimit
 
 class RdmaWriter {
  public:
@@ -98,7 +99,7 @@ Result<RdmaEndInfo> parse_rdma_message(std::span<const std::byte> bytes, Connect
   if (nports < 1 || nports > kMostRdmaPorts) return no_message("has no or too many ports");
   if (nqueues < 1 || nqueues > kMostRdmaQueues) return no_message("has no or too many queues");
   if (bytes.size() != kFixedBytes + nports * kPortBytes + nqueues * kQueueBytes) {
-    return no_message("is of another length than it says");
+    return no_message("has another length than its counts require");
   }
   for (std::size_t i = 0; i < nports; ++i) {
     RdmaEndInfo::Port& port = info.ports.emplace_back();
@@ -113,7 +114,8 @@ Result<RdmaEndInfo> parse_rdma_message(std::span<const std::byte> bytes, Connect
       const char letter = std::to_integer<char>(byte);
       if (letter == 0) continue;
       // Only printable letters, because the name is printed in error messages.
-      if (letter <= ' ' || letter > '~') return no_message("names a device in no letters");
+      if (letter <= ' ' || letter > '~')
+        return no_message("has a device name with unprintable characters");
       port.name += letter;
     }
   }
@@ -159,7 +161,7 @@ Status parse_rdma_answer(std::span<const std::byte> bytes) {
     text += letter >= ' ' && letter <= '~' ? letter : '?';
   }
   return Error{ErrorCode::System, fmt::format("the receiver could not connect: {}", text),
-               "see what it says about itself"};
+               "look at that rank's own messages"};
 }
 
 }  // namespace ringside

@@ -68,7 +68,7 @@ int rdma_queues_of(std::string_view address);
 
 /// Encodes the receiver's answer: ready, or its error.
 std::vector<std::byte> make_rdma_answer(const Status& status);
-/// errors  the error that the other end sent; Corrupt: not an answer
+/// errors  System: the receiver could not connect; the text is the receiver's.  Corrupt: not an answer
 Status parse_rdma_answer(std::span<const std::byte> bytes);
 
 /// The immediate data of a write: its slot, and the number of bytes of the slot on the wire.

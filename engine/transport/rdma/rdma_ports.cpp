@@ -90,7 +90,7 @@ bool has_own(const RdmaPort& port, std::span<const Gid> own) {
                              [&](const RdmaPort::Entry& entry) { return is_own(entry, own); });
 }
 
-/// Returns the preference for a GID; higher is better.
+/// Returns the preference for a GID; higher is better. Each criterion outweighs all later ones together: choose_gid().
 int worth(const RdmaPort::Entry& entry, const RdmaSettings& settings, std::span<const Gid> own) {
   const GidType version = settings.roce_version == 1 ? GidType::RoceV1 : GidType::RoceV2;
   return (entry.type == version ? 8 : 0) + (is_own(entry, own) ? 4 : 0) +

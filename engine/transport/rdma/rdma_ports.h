@@ -73,10 +73,11 @@ std::vector<RdmaPort> read_rdma_ports(const std::string& root);
 /// source  the files that NCCL looks for (ncclIbGdrSupport)
 bool has_peer_memory(const std::string& root);
 
-/// Chooses the port's GID table entry: the one that the settings name, else for InfiniBand the first. For RoCE it is
-/// the first entry of the set version and address family, with entries in `own` before others.
+/// Chooses the port's GID table entry: the one that the settings name, else for InfiniBand the first. For RoCE the
+/// preference is, in this order: the set version, an entry in `own`, the set address family, not link-local; among
+/// equals the first entry.
 /// own     GIDs of the interfaces in this network namespace
-/// errors  NotFound: the table has no such entry
+/// errors  NotFound: the settings name an entry that the table lacks.  Unsupported: the table is empty
 Result<RdmaPort::Entry> choose_gid(const RdmaPort& port, const RdmaSettings& settings,
                                    std::span<const Gid> own);
 

@@ -21,19 +21,22 @@ constexpr std::chrono::seconds kFileWait{10};
 static_assert(std::is_trivially_copyable_v<Reference>);
 
 Error no_reference(const std::string& why) {
-  return {ErrorCode::Corrupt, "the peer refers to memory in a way that makes no sense: " + why,
+  return {ErrorCode::Corrupt, "the peer sent an invalid reference to memory: " + why,
           "use the same version on every rank"};
 }
 
 }  // namespace
 
-Result<std::uint64_t> SentMemory::introduce(const SharedRegion& region, int socket) {
+Result<std::uint64_t> SentMemory::introduce(const SharedRegion& region, std::uint64_t in_use,
+                                            int socket) {
   if (std::ranges::find(introduced_, region.id()) != introduced_.end()) return std::uint64_t{0};
   RINGSIDE_TRY(send_fd(socket, region.fd(), deadline_in(kFileWait)));
   std::uint64_t forgotten = 0;
   if (introduced_.size() == kMostMemories) {
-    forgotten = introduced_.front();
-    introduced_.erase(introduced_.begin());
+    const auto oldest =
+        std::ranges::find_if(introduced_, [in_use](std::uint64_t id) { return id != in_use; });
+    forgotten = *oldest;
+    introduced_.erase(oldest);
   }
   introduced_.push_back(region.id());
   return forgotten;
@@ -44,10 +47,10 @@ Result<Reference> SentMemory::refer(SharedSpan data, SharedSpan result, std::siz
   Reference reference;
   reference.data = {data.region->id(), data.offset};
   reference.bytes = bytes;
-  RINGSIDE_TRY(reference.forgotten[0], introduce(*data.region, socket));
+  RINGSIDE_TRY(reference.forgotten[0], introduce(*data.region, 0, socket));
   if (result.region != nullptr) {
     reference.result = {result.region->id(), result.offset};
-    RINGSIDE_TRY(reference.forgotten[1], introduce(*result.region, socket));
+    RINGSIDE_TRY(reference.forgotten[1], introduce(*result.region, data.region->id(), socket));
   }
   return reference;
 }
@@ -73,7 +76,8 @@ Result<ReceivedMemory::Spans> ReceivedMemory::find(std::span<const std::byte> sl
   Reference reference;
   if (slot.size() != sizeof reference) return no_reference(fmt::format("{} bytes", slot.size()));
   std::memcpy(&reference, slot.data(), sizeof reference);
-  if (reference.data.memory == 0 || reference.bytes == 0) return no_reference("to nothing");
+  if (reference.data.memory == 0 || reference.bytes == 0)
+    return no_reference("it names no memory, or no bytes");
   std::erase_if(known_, [&](const Known& known) {
     return known.memory == reference.forgotten[0] || known.memory == reference.forgotten[1];
   });

@@ -38,7 +38,10 @@ class SentMemory {
   Result<Reference> refer(SharedSpan data, SharedSpan result, std::size_t bytes, int socket);
 
  private:
-  Result<std::uint64_t> introduce(const SharedRegion& region, int socket);
+  /// Sends the region's file, unless the receiver has it.
+  /// in_use   id of a region that must stay known; 0: none
+  /// returns  id of the region that the receiver must unmap instead; 0: none
+  Result<std::uint64_t> introduce(const SharedRegion& region, std::uint64_t in_use, int socket);
   std::vector<std::uint64_t> introduced_;  ///< oldest first
 };
 

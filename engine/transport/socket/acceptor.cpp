@@ -243,6 +243,14 @@ Result<Accepted> Acceptor::accept(const Patience& patience) { return impl_->acce
 int Acceptor::ready_fd() const { return impl_->ready_fd(); }
 void Acceptor::close() noexcept { impl_->close(); }
 
+AbstractName fresh_name(std::string_view for_what) {
+  std::string name = fmt::format("ringside-{}-", for_what);
+  for (const std::byte byte : random_secret().bytes) {
+    name += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+  }
+  return {name};
+}
+
 Result<UniqueFd> connect_authenticated(const Endpoint& endpoint, const Secret& secret,
                                        std::span<const std::byte> hello, const Patience& patience,
                                        NoListener no_listener, Segments segments) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/fd.h"
@@ -76,6 +77,10 @@ class Acceptor {
   explicit Acceptor(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
+
+/// Returns a socket name that no other process uses: random, after "ringside-".
+/// for_what  a part of the name, for a user who lists the host's sockets (ss -xl)
+AbstractName fresh_name(std::string_view for_what);
 
 /// Connects to an Acceptor: both sides prove the secret, then this side sends `hello`.
 /// shape   hello: at most kHelloLimit bytes

@@ -38,7 +38,8 @@ Result<InterfaceSettings> interface_settings_from(const Environment& environment
                                                   bool is_single_host);
 
 /// Returns the first interface that is up and matches the settings. Without names it prefers loopback if all ranks are
-/// on one host; else interfaces that begin with `ib`; else any except docker, virbr and loopback; else loopback.
+/// on one host; else interfaces that begin with `ib`; else any except docker, virbr and loopback; else
+/// docker; else loopback.
 /// errors  System: no interface matches; the text lists the settings and the host's interfaces
 /// source  NCCL, ncclFindInterfaces
 Result<Interface> choose_interface(std::span<const Interface> there,

@@ -20,10 +20,10 @@ Result<bool> Patience::wait_for(int fd, short events) const {
     std::array<pollfd, 2> polled{{{fd, events, 0}, {off_, POLLIN, 0}}};
     const int ready = deadline_.poll(polled);
     if (ready > 0 && polled[1].revents != 0) {
-      return Error{ErrorCode::Aborted, "the wait was called off"};
+      return Error{ErrorCode::Aborted, "the wait was cancelled"};
     }
     if (ready > 0) return true;
-    if (ready < 0 && errno != EINTR) return system_error("poll", errno);
+    if (ready < 0 && errno != EINTR) return system_error("cannot wait for a socket: poll", errno);
     if (ready == 0 && has_passed(deadline_)) return false;
   }
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "base/fd.h"
 #include "base/result.h"
 
@@ -16,7 +18,9 @@ class Wakeup {
   /// errors  System: out of file descriptors
   static Result<Wakeup> make(Kind kind = Kind::Flag);
 
+  /// Async-signal-safe.
   void signal() const noexcept;
+  /// Reverses one signal() of a Counter, or all signals of a Flag. Has no effect without a signal.
   void clear() const noexcept;
   [[nodiscard]] int fd() const { return fd_.get(); }
 

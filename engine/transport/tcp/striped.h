@@ -44,9 +44,8 @@ Result<std::unique_ptr<SendEnd>> make_striped_send_end(std::vector<UniqueFd> soc
                                                        ConnectionShape shape, SocketCounts counts);
 
 /// Makes the receiving end, as above.
-/// errors  later, from peek(): InvalidArgument: the peer sends another protocol or slot size.  Corrupt: a part outside
-///         of its slot
-/// errors  as make_striped_send_end()
+/// errors  as make_striped_send_end().  Later, from peek(): InvalidArgument: the peer sends another protocol or slot size;
+///         Corrupt: a part outside of its slot
 Result<std::unique_ptr<RecvEnd>> make_striped_recv_end(std::vector<UniqueFd> sockets,
                                                        ConnectionShape shape, SocketCounts counts);
 

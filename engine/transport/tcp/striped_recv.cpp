@@ -34,17 +34,17 @@ class StripedRecvEnd final : public RecvEnd {
     if (!held_.empty()) return held_;
     const std::uint64_t number = released_.load(std::memory_order_relaxed);
     const Arriving& arriving = slots_[number % kSlots];
-    const std::uint32_t come = arriving.come.load(std::memory_order_acquire);
-    if (come == 0 || come != arriving.size.load(std::memory_order_relaxed)) {
+    const std::uint32_t bytes = arriving.arrived.load(std::memory_order_acquire);
+    if (bytes == 0 || bytes != arriving.size.load(std::memory_order_relaxed)) {
       // In this order, data that arrived before the peer ended is seen before its end.
       const Status alive = progress();
-      if (arriving.come.load(std::memory_order_acquire) != come)
+      if (arriving.arrived.load(std::memory_order_acquire) != bytes)
         return std::span<const std::byte>();
       RINGSIDE_TRY(alive);
       return std::span<const std::byte>();
     }
     if (aborted_.load(std::memory_order_relaxed)) RINGSIDE_TRY(progress());
-    held_ = slot(number).first(come);
+    held_ = slot(number).first(bytes);
     return held_;
   }
 
@@ -55,7 +55,7 @@ class StripedRecvEnd final : public RecvEnd {
     const std::uint64_t number = released_.load(std::memory_order_relaxed);
     Arriving& arriving = slots_[number % kSlots];
     arriving.size.store(0, std::memory_order_relaxed);
-    arriving.come.store(0, std::memory_order_relaxed);
+    arriving.arrived.store(0, std::memory_order_relaxed);
     released_.store(number + 1, std::memory_order_seq_cst);
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
       if (lanes_[i].is_blocked.exchange(false, std::memory_order_seq_cst)) threads_.wake(i);
@@ -78,8 +78,8 @@ class StripedRecvEnd final : public RecvEnd {
 
  private:
   struct Arriving {
-    std::atomic<std::uint32_t> size{0};  ///< as its parts report; 0: no part has arrived
-    std::atomic<std::uint32_t> come{0};  ///< bytes that have arrived
+    std::atomic<std::uint32_t> size{0};     ///< as its parts report; 0: no part has arrived
+    std::atomic<std::uint32_t> arrived{0};  ///< bytes that have arrived
   };
   struct Lane {
     UniqueFd socket;
@@ -159,12 +159,12 @@ class StripedRecvEnd final : public RecvEnd {
 
   Status end_part(Lane& lane) {
     Arriving& arriving = slots_[lane.number % kSlots];
-    const std::uint32_t said =
+    const std::uint32_t known =
         arriving.size.exchange(lane.mark.slot_bytes, std::memory_order_relaxed);
-    if (said != 0 && said != lane.mark.slot_bytes)
-      return wrong_part(lane, "of which another part says otherwise");
+    if (known != 0 && known != lane.mark.slot_bytes)
+      return wrong_part(lane, "of which another part reports another size");
     const std::uint32_t before =
-        arriving.come.fetch_add(lane.mark.bytes, std::memory_order_acq_rel);
+        arriving.arrived.fetch_add(lane.mark.bytes, std::memory_order_acq_rel);
     if (before + std::uint64_t{lane.mark.bytes} > lane.mark.slot_bytes)
       return wrong_part(lane, "which is full");
     lane.header_done = 0;
