@@ -223,8 +223,8 @@ void add_last_lines(const Scene& scene, Explanations& out) {
   const bool waits = names_wait(lines.at(odd.rest.front()).text);
   const bool waits_too = names_wait(lines.at(odd.odd.front()).text);
   const bool have_given_up =
-      std::ranges::includes(scene.gave_up, odd.rest) &&
-      std::ranges::none_of(odd.odd, [&](int rank) { return scene.gave_up.contains(rank); });
+      std::ranges::includes(scene.timed_out, odd.rest) &&
+      std::ranges::none_of(odd.odd, [&](int rank) { return scene.timed_out.contains(rank); });
   const Kind kind = odd.field.empty() && (have_given_up || (waits && !waits_too))
                         ? Kind::MissingRank
                     : odd.field.starts_with("seq")              ? Kind::MissingRank
