@@ -11,7 +11,7 @@
 namespace ringside::attach {
 namespace {
 
-/// Ranks of one host. A bound for made-up variables; Linux hosts of today have up to 1,024 hardware threads.
+/// Ranks of one host: a bound for made-up variables. Chosen: above the GPUs and cores of a host.
 constexpr std::size_t kMostRanksOfAHost = 1024;
 constexpr int kDeepest = 16;  ///< shells and launchers between a launcher and its ranks
 

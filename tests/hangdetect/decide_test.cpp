@@ -6,6 +6,7 @@
 #include "base/engine_words.h"
 #include "diag/hangdetect/verdict/call_names.h"
 #include "diag/hangdetect/verdict/evidence.h"
+#include "diag/hangdetect/verdict/positions.h"
 #include "diag/report/sentences/hang_sentences.h"
 #include "tests/hangdetect/small_job.h"
 
@@ -110,6 +111,23 @@ TEST(Decide, ManyOtherHypothesesDoNotHideATransferThatStalls) {
   EXPECT_THAT(verdict.others, Contains(testing::Field(&Explanation::waiting, ElementsAre(18, 19))));
 }
 
+// Two hosts of two processes each; the process ids of the second host are 30 and 31.
+TEST(RankByProcessOrder, ProcessesOfALaterHostHaveLaterRanks) {
+  LogFacts facts;
+  for (const auto& [file, pid] :
+       {std::pair{"n01.txt", 20}, {"n01.txt", 21}, {"n02.txt", 30}, {"n02.txt", 31}}) {
+    ProcessStack& stack = facts.stacks.emplace_back();
+    stack.file = file;
+    stack.pids = {pid};
+    stack.line = pid;
+    stack.frames = {{"step", "train.py", 9}};
+  }
+  const auto ordered = rank_by_process_order(facts, position_of(facts.stacks.back()));
+  ASSERT_TRUE(ordered);
+  EXPECT_EQ(ordered->rank, 3);
+  EXPECT_EQ(ordered->local_rank, 1);
+}
+
 // Ranks 0 to 3 ended the same call; then rank 2 alone receives from rank 1, which never sends. The other three are
 // idle at one place, so rank 2 went ahead on its own.
 TEST(Decide, ARankAloneInATransferWhileAllOthersAreAtOnePlaceWentAhead) {
@@ -192,7 +210,7 @@ TEST(Decide, ARankThatGaveUpAfterATimeOutIsNotDead) {
     LogStatement& gone = facts.statements.emplace_back();
     gone.what = LogStatement::What::EngineGone;
     gone.ranks = {0};
-    gone.speakers = {2, 3};
+    gone.dump_ranks = {2, 3};
     EXPECT_EQ(job.verdict(facts).best.kind == Kind::DeadRank, *reason == '\0');
   }
 }
@@ -223,7 +241,7 @@ Verdict verdict_with(const std::vector<Words>& words) {
     LogStatement& one = facts.statements.emplace_back();
     one.what = said.what;
     one.ranks = said.about;
-    one.speakers = said.speakers;
+    one.dump_ranks = said.dump_ranks;
     one.text = "rank 2 lost rank 1";
   }
   return job.verdict(facts);

@@ -262,7 +262,7 @@ std::optional<Explanation> explain_logging_ranks(const Scene& scene, const Front
   out.culprits = busy;
   out.features = {Feature::LogsMeanwhile};
   add_front(scene, front, out);
-  const SaidLine& last = scene.job.rank(busy.front()).notes.last_line;
+  const LoggedLine& last = scene.job.rank(busy.front()).notes.last_line;
   out.what = last.text;
   out.evidence.push_back({last.file, -1, last.line, last.text});
   out.missing.push_back({Need::What::Stacks, busy});
@@ -279,7 +279,7 @@ Explanation explain_missing_logs(const Scene& scene, const Front& front,
   if (scene.is_world_known) out.total = scene.job.world();
   for (const int head : heads) {
     if (head >= scene.job.world()) continue;
-    const SaidLine& last = scene.job.rank(head).notes.last_line;
+    const LoggedLine& last = scene.job.rank(head).notes.last_line;
     if (last.text.empty()) continue;
     out.others.push_back(head);
     if (out.evidence.size() < 6) out.evidence.push_back({last.file, -1, last.line, last.text});

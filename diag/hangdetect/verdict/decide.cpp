@@ -323,7 +323,8 @@ bool Scene::spans_hosts() const {
 }
 
 bool Scene::are_reports_equal() const {
-  constexpr std::size_t kEnough = 3;
+  constexpr std::size_t kEnough =
+      3;  // as many as `ringside attach` asks for (attach::Request::reports)
   return logs.reports.size() >= kEnough && !has_moved(logs.reports);
 }
 

@@ -59,21 +59,21 @@ std::optional<Explanation> out_of_step(const Stall& stall) {
     last = std::max(last, theirs.sequence);
   }
   // A rank that has enqueued the call in which the others wait has reached that call.
-  bool is_said = true;
+  bool is_stated = true;
   for (const int rank : stall.front.waiting) {
     const Call& own = *scene.job.find(rank, stall.front.group, stall.front.sequence);
     for (const GroupStatus& status : scene.job.rank(rank).dump->statuses) {
       if (status.pg != own.pg) continue;
-      is_said = is_said && status.is_said;
-      if (status.is_said && status.enqueued >= std::int64_t{first}) return std::nullopt;
+      is_stated = is_stated && status.is_stated;
+      if (status.is_stated && status.enqueued >= std::int64_t{first}) return std::nullopt;
     }
   }
   // In a rooted call, one rank can finish while another has not arrived.
-  if (is_said && !signature.name.empty() && !needs_everybody(signature.op)) return std::nullopt;
+  if (is_stated && !signature.name.empty() && !needs_everybody(signature.op)) return std::nullopt;
   Explanation out;
   out.kind = Kind::DivergedControlFlow;
   out.features = {Feature::OutOfStep};
-  const bool are_few = is_same && is_said && stall.are_few();
+  const bool are_few = is_same && is_stated && stall.are_few();
   // Lines without a group may count the calls of two groups.
   if (!is_same) out.add(Feature::Doubtful);
   (are_few ? out.culprits : out.suspects) = stall.front.waiting;
@@ -125,7 +125,7 @@ std::optional<Explanation> enqueued_less(const Stall& stall) {
     const Call& own = *scene.job.find(rank, stall.front.group, stall.front.sequence);
     std::int64_t enqueued = -1;
     for (const GroupStatus& status : scene.job.rank(rank).dump->statuses) {
-      if (status.pg == own.pg && status.is_said) enqueued = status.enqueued;
+      if (status.pg == own.pg && status.is_stated) enqueued = status.enqueued;
     }
     if (enqueued < 0) return std::nullopt;
     if (enqueued == std::int64_t{own.sequence}) {
