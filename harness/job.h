@@ -51,7 +51,7 @@ struct JobOptions {
 /// One rank of the running job.
 struct JobRank {
   runtime::Communicator& communicator;
-  bool speaks = false;  ///< the one rank that prints results: rank 0
+  bool prints_results = false;  ///< only rank 0 prints results
 };
 
 using JobMain = std::function<Result<int>(JobRank&)>;

@@ -53,8 +53,9 @@ struct Child {
   bool ended = false;
 };
 
-[[noreturn]] void run_child(int rank, int nranks, int channel, const RankMain& main) {
+[[noreturn]] void run_child(int rank, int nranks, int channel, pid_t parent, const RankMain& main) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(3);  // the parent ended before the prctl() above
   const LocalRank me(rank, nranks, channel, channel);
   Result<int> result = 3;
   try {
@@ -114,8 +115,8 @@ class Supervisor {
       if (pid == 0) {
         ours.reset();
         for (Child& older : children_) older.channel.reset();
-        if (::getppid() != parent) ::_exit(3);
-        run_child(static_cast<int>(rank), static_cast<int>(children_.size()), theirs.get(), main);
+        run_child(static_cast<int>(rank), static_cast<int>(children_.size()), theirs.get(), parent,
+                  main);
       }
       children_[rank].pid = pid;
       children_[rank].channel = std::move(ours);

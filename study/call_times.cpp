@@ -45,7 +45,7 @@ using CallKey = std::tuple<int, std::string, DataType, std::uint64_t, Place>;
 using StepKey = std::tuple<int, Op, DataType, std::int64_t, bool, int>;
 
 StepKey key_of(const Step& call, int group) {
-  return {group, call.op, call.type, call.count, call.is_shift, call.way};
+  return {group, call.op, call.type, call.count, call.is_shift, call.path_class};
 }
 
 /// Returns the simulator's name of the call; in a transfer of two ranks, each sends to the other.
@@ -347,7 +347,8 @@ struct CallClock::Impl {
 
   [[nodiscard]] Result<Known> time_of_pair(const hangs::Program& program, const Step& call,
                                            const Group& group) {
-    const int way = call.way >= 0 ? call.way : paths.between(group.ranks[0], group.ranks[1]);
+    const int way =
+        call.path_class >= 0 ? call.path_class : paths.between(group.ranks[0], group.ranks[1]);
     const std::uint64_t bytes = bytes_of(call, 2);
     const CallKey key{group.family, "transfer", call.type, bytes, {{way}, 0, {}}};
     if (const auto found = placed_calls.find(key); found != placed_calls.end())

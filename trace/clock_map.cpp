@@ -6,7 +6,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::int64_t kLeastDistanceNs = 1000;
+constexpr std::int64_t kLeastDistanceNs = 1000;  ///< 50 times the error of a reading
 
 }  // namespace
 

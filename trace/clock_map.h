@@ -36,16 +36,19 @@ struct ClockSegment {
 /// Maps times of trace_now() to CLOCK_MONOTONIC: by a straight line between adjacent readings, with
 /// slope 1 before the first and after the last one. Without readings it returns times unchanged.
 ///
-/// Readings never change, so a time maps to the same value at every flush. If there are too many
-/// readings, every second one of the older half is dropped, which makes old times less exact.
+/// A time maps to the same value again while there are readings on both sides of it. After the last
+/// reading the next one changes the slope: add a reading before mapping times up to now, as
+/// TraceRecorder does at each flush. At kMostReadings, every second reading of the older half is
+/// dropped, which changes old times by the curvature of the clock that the dropped ones showed.
 ///
 /// Threads   one at a time
 class ClockMap {
  public:
+  /// A map is copied at each flush: 4 KiB. Chosen: a minute of flushes at full density.
   static constexpr std::size_t kMostReadings = 256;
 
   /// Adds a reading. Ignores one less than 1 us after the last one, as its error would dominate the
-  /// slope.
+  /// slope, and one whose CLOCK_MONOTONIC is not later than that of the last one.
   void add(ClockReading reading);
 
   /// Returns the line for `trace_ns`. It is valid for other times as well while

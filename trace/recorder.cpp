@@ -13,8 +13,8 @@
 namespace ringside {
 namespace {
 
-/// With a simulated clock, how many events may go by between two looks at the real one.
-constexpr std::size_t kEventsBetweenLooks = 256;
+/// With a simulated clock, the number of events between two readings of the real one, so that a reading costs little.
+constexpr std::size_t kEventsBetweenReadings = 256;
 constexpr std::int64_t kNever = INT64_MAX;
 
 }  // namespace
@@ -26,7 +26,7 @@ TraceLane::TraceLane(TraceRecorder& recorder, std::size_t capacity)
       encoder_(std::make_unique<BlockEncoder>()) {
   const bool is_simulated = recorder.info_.clock == TraceClock::Simulated;
   next_flush_ns_ = (trace_now() + TraceRecorder::kFlushInterval).count();
-  settle_at_ = is_simulated ? std::min(capacity_, kEventsBetweenLooks) : capacity_;
+  settle_at_ = is_simulated ? std::min(capacity_, kEventsBetweenReadings) : capacity_;
   settle_when_ns_ = is_simulated ? kNever : next_flush_ns_;
 }
 
@@ -38,7 +38,7 @@ void TraceLane::settle() {
   const std::int64_t now_ns = trace_now().count();
   if (recorded < capacity_ && now_ns < next_flush_ns_) {
     // A simulated lane that looked in vain, or an event that claims to end in the future.
-    if (is_simulated) settle_at_ = std::min(capacity_, recorded + kEventsBetweenLooks);
+    if (is_simulated) settle_at_ = std::min(capacity_, recorded + kEventsBetweenReadings);
     return;
   }
   const std::lock_guard lock(mutex_);
@@ -46,7 +46,7 @@ void TraceLane::settle() {
   recorded_.store(0, std::memory_order_relaxed);
   written_ = 0;
   next_flush_ns_ = now_ns + TraceRecorder::kFlushInterval.count();
-  settle_at_ = is_simulated ? std::min(capacity_, kEventsBetweenLooks) : capacity_;
+  settle_at_ = is_simulated ? std::min(capacity_, kEventsBetweenReadings) : capacity_;
   settle_when_ns_ = is_simulated ? kNever : next_flush_ns_;
 }
 

@@ -34,7 +34,8 @@ class TraceLane {
   TraceLane& operator=(const TraceLane&) = delete;
 
   /// Appends an event. Passes the buffer to the sink when it is full, or when an event ends 250 ms
-  /// or more after the last flush. Times are those of trace_now() or of the simulator.
+  /// or more after the last flush; with a simulated clock, 250 ms of real time after it, checked
+  /// every 256 events. Times are those of trace_now() or of the simulator.
   void record(const TraceEvent& event) {
     const std::size_t at = recorded_.load(std::memory_order_relaxed);
     events_[at] = event;

@@ -163,7 +163,7 @@ class WatchedJob {
   /// Returns the state that the reports show. A job that has moved and is still for no longer than usual moves.
   [[nodiscard]] JobState state_now() const {
     const JobState seen = movement_.state();
-    const bool is_early = seen == JobState::Still && movement_.same() <= pauses_.patience();
+    const bool is_early = seen == JobState::Still && movement_.same() <= pauses_.limit();
     if (is_early && has_moved_) return JobState::Moves;
     return seen == JobState::Unknown || is_early ? state_ : seen;
   }

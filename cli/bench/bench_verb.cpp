@@ -38,7 +38,7 @@ class Report {
  public:
   Report(const JobRank& rank, const BenchOptions& options, const BenchArguments& arguments)
       : arguments_(arguments),
-        speaks_(rank.speaks),
+        speaks_(rank.prints_results),
         job_{options, rank.communicator.nranks(), rank.communicator.transport()},
         progress_("bench") {
     if (speaks_) {
@@ -150,7 +150,7 @@ Result<int> run_grid(JobRank& rank, const BenchOptions& options, const BenchArgu
   report.foot(grid_foot(rows));
   RINGSIDE_TRY(report.finish(rows, study::curves_of(report.job(), rows)));
   const bool is_right = study::wrong_in(rows) == 0;
-  if (rank.speaks && arguments.tune && is_right) {
+  if (rank.prints_results && arguments.tune && is_right) {
     RINGSIDE_TRY(keep_table(rank.communicator, rows, report));
   }
   return is_right ? kFine : kFinding;
@@ -208,7 +208,7 @@ Result<int> run_sweep(JobRank& rank, const BenchOptions& options, const BenchArg
 Result<int> run_overlapped(JobRank& rank, const BenchArguments& arguments) {
   RINGSIDE_TRY(const OverlapOptions options, overlap_options(arguments));
   RINGSIDE_TRY(const OverlapResult result, run_overlap(rank.communicator, options));
-  if (!rank.speaks) return kFine;
+  if (!rank.prints_results) return kFine;
   const double hidden = 1 - result.exposed.count() / std::max(result.communication.count(), 1e-12);
   if (arguments.json) {
     const Json document{{"schema", "ringside.bench/1"},

@@ -11,6 +11,7 @@
 #include "cli/release_note.h"
 #include "engine/releases/releases.h"
 #include "harness/logs/log_files.h"
+#include "harness/logs/truth_file.h"
 #include "harness/logs/write_diagnostics.h"
 #include "study/job_settings.h"
 
@@ -46,7 +47,7 @@ void list_misconfigurations() {
   }
 }
 
-void print_summary(const LogJob& job, const LogTruth& truth, const LogFiles& files,
+void print_summary(const LogJob& job, const LogTruth& truth, const WrittenLogs& files,
                    const std::string& folder) {
   fmt::print("{}: {} ranks on {} hosts, NCCL {}: {} lines, {} bytes in {} file{}\n", folder,
              job.processes().size(), job.hosts().size(), to_string(job.request().version),
@@ -61,7 +62,7 @@ void print_summary(const LogJob& job, const LogTruth& truth, const LogFiles& fil
   }
 }
 
-Json document(const LogFiles& files, const LogOptions& options) {
+Json document(const WrittenLogs& files, const LogOptions& options) {
   return {{"schema", "ringside.generate/1"},
           {"what", "logs"},
           {"folder", options.folder},
@@ -121,7 +122,7 @@ VerbResult generate_logs(const LogOptions& options) {
   const auto show = [&](std::size_t done, std::size_t all) {
     progress.show(static_cast<double>(done) / static_cast<double>(all));
   };
-  RINGSIDE_TRY(const LogFiles files, write(job, options.folder, show));
+  RINGSIDE_TRY(const WrittenLogs files, write(job, options.folder, show));
   progress.erase();
   RINGSIDE_TRY(write_truth(job, truth, options.folder));
   if (options.json) {

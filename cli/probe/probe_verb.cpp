@@ -92,10 +92,10 @@ Result<int> run_rank(JobRank& rank, const ProbeArguments& arguments, const probe
     Progress progress("pairs");
     RINGSIDE_TRY(const Bytes large, parse_bytes(arguments.size));
     probe::PairOptions options{.large = large};
-    if (rank.speaks) options.on_progress = [&](double share) { progress.show(share); };
+    if (rank.prints_results) options.on_progress = [&](double share) { progress.show(share); };
     RINGSIDE_TRY(matrix, probe::measure_pairs(rank.communicator, options, ranks));
   }
-  if (!rank.speaks) return kFine;
+  if (!rank.prints_results) return kFine;
   const std::vector<probe::HostReport> hosts = probe::one_a_host(ranks);
   std::vector<Finding> findings;
   for (const probe::HostReport& host : hosts) add_all(findings, host.findings);

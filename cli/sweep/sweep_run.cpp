@@ -14,7 +14,7 @@
 #include "cli/progress.h"
 #include "cli/verb.h"
 #include "engine/runtime/bootstrap/launch.h"
-#include "harness/sweep/crew.h"
+#include "harness/sweep/worker.h"
 
 namespace ringside::cli {
 namespace {
@@ -63,7 +63,7 @@ Status work(ResultStore& store, const study::Sweep& sweep, const std::vector<Swe
   std::optional<Progress> progress;
   if (shows_progress) progress.emplace("sweep");
   std::optional<std::int64_t> open_at_first;
-  CrewOptions options{.jobs = jobs, .limit = Seconds{how.limit_s}};
+  WorkerOptions options{.jobs = jobs, .limit = Seconds{how.limit_s}};
   options.progress = [&](const SweepProgress& now) {
     if (!progress) return;
     if (!open_at_first) open_at_first = now.all - now.done;
@@ -73,7 +73,7 @@ Status work(ResultStore& store, const study::Sweep& sweep, const std::vector<Swe
                             : 1.0 - static_cast<double>(left) / static_cast<double>(*open_at_first);
     progress->show(share, fmt::format("{} of {} points", now.done, now.all));
   };
-  return run_crew(
+  return run_worker(
       store,
       [&](const std::string& key) { return study::run_point(sweep, *by_key.at(key), how.method); },
       options);

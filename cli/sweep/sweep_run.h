@@ -19,7 +19,7 @@ struct SweepRun {
 
 /// Simulates the points of the sweep that the folder has no result of.
 /// returns  none: another rank of the launcher's job reports
-/// errors   as points_of(), ResultStore::open(), run_crew()
+/// errors   as points_of(), ResultStore::open(), run_worker()
 Result<std::optional<study::SweepReport>> run_sweep(study::Sweep sweep, const std::string& folder,
                                                     const SweepRun& how);
 

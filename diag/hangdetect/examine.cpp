@@ -8,6 +8,7 @@
 
 #include "diag/hangdetect/readers/dump_reasons.h"
 #include "diag/hangdetect/readers/ras_report.h"
+#include "diag/hangdetect/readers/statements.h"
 #include "diag/hangdetect/recordings/recording_dumps.h"
 #include "diag/hangdetect/verdict/decide.h"
 #include "diag/job/nccl_result.h"
@@ -15,7 +16,7 @@
 namespace ringside::hang {
 namespace {
 
-/// ncclResult: a peer failed, so this rank did not fail first.
+/// ncclRemoteError: a peer failed, so this rank did not fail first.  source  nccl.h, ncclResult_t
 constexpr std::int64_t kRemoteError = 6;
 
 void add_absent(std::vector<RankDump>& dumps, const std::vector<RankDump>& more) {
@@ -43,7 +44,7 @@ void state_reports(const std::vector<RasReport>& reports, LogFacts& facts) {
     facts.statements.push_back(std::move(one));
   };
   std::set<int> named;
-  constexpr std::size_t kMost = 4096;
+  constexpr std::size_t kMost = Statements::kMost;
   for (const RasCommunicator& communicator : report.communicators) {
     facts.world = std::max(facts.world, communicator.size);
     facts.known_world = std::max(facts.known_world, communicator.size);
@@ -177,7 +178,7 @@ Result<Examination> examine(const std::vector<std::string>& arguments) {
     all.connections = connections_of(all.dumps);
     all.has_both_ends = !all.connections.empty();
   }
-  read_stacks(all.files, all.facts);
+  read_stacks(all.files, all.facts, all.bad);
   conclude(all, load_ras_reports(all.files, all.bad));
   const auto show = [&](Explanation& one) {
     for (Evidence& evidence : one.evidence) evidence.file = shown_name(all.files, evidence.file);

@@ -38,7 +38,7 @@ struct Examination {
 /// errors  NotFound: an argument names no file.  Corrupt: no dump can be read, though there are dumps
 Result<Examination> examine(const std::vector<std::string>& arguments);
 
-/// Whether there is anything to judge.
+/// Checks that the arguments named a dump, a log, a stack or a report to judge.
 /// errors  NotFound: the arguments name no dump and no log
 Status check_anything_read(const Examination& all, const std::vector<std::string>& arguments);
 

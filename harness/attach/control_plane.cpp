@@ -13,7 +13,7 @@
 namespace ringside::attach {
 namespace {
 
-constexpr std::size_t kMostStack = std::size_t{4} << 20;
+constexpr std::size_t kMostStack = std::size_t{4} << 20;      ///< bytes: 10,000 frames have 1 MiB
 constexpr auto kForShared = std::chrono::milliseconds(2500);  ///< on a port that processes share
 
 constexpr std::array<const char*, 2> kDumpHandlers = {"/handler/fr_trace_json",

@@ -25,9 +25,9 @@
 namespace ringside::attach {
 namespace {
 
-constexpr std::size_t kMostAtOnce = 8;                ///< processes that are asked at the same time
-constexpr std::size_t kMostRanks = 16384;             ///< more are ignored: a report may be damaged
-constexpr std::size_t kMostPids = 64;                 ///< processes whose stacks are read
+constexpr std::size_t kMostAtOnce = 8;     ///< processes that are asked at the same time
+constexpr std::size_t kMostRanks = 16384;  ///< more are ignored: a report may be damaged
+constexpr std::size_t kMostPids = 64;  ///< processes whose stacks are read: several hosts' worth
 constexpr auto kForStack = std::chrono::seconds(30);  ///< a debugger loads symbols
 constexpr std::size_t kMostDebuggers = 4;             ///< each loads the symbols of a whole process
 /// Reports are polled until a third of the time is left, which dumps and stacks need.
@@ -173,7 +173,7 @@ class Gatherer {
   Status ask_services() {
     for (const HostPort& host : request_.services) {
       const RasClient client(Place{host, {}},
-                             {.leg = std::min(Seconds{2}, Seconds{request_.timeout / 4})});
+                             {.service_wait = std::min(Seconds{2}, Seconds{request_.timeout / 4})});
       const std::string where = to_string(client.place());
       RINGSIDE_TRY(const bool has_answered, poll(client, where));
       if (!has_answered) continue;
@@ -330,8 +330,12 @@ class Gatherer {
                     "is stopped (by a signal or a debugger)"});
       }
     }
-    // In another container the same numbers mean other processes: most must be here.
-    if (present <= gone.size()) gone.clear();
+    // In another container the process ids of a report mean other processes: most must be here. A rank that a launcher of
+    // this host runs has no process id, and needs no such check.
+    const auto is_of_report = [](const Worker* one) { return one->pid >= 0; };
+    if (static_cast<std::ptrdiff_t>(present) <= std::ranges::count_if(gone, is_of_report)) {
+      std::erase_if(gone, is_of_report);
+    }
     for (const Worker* one : gone) {
       const std::string why = one->pid >= 0 ? fmt::format("process {} has ended", one->pid)
                                             : "its launcher runs none for it";

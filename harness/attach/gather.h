@@ -25,7 +25,7 @@ struct Request {
   bool uses_pipes = false;  ///< whether dumps are requested through pipes
   int reports = 3;          ///< consecutive reports that must agree on whether the job moves
   Seconds interval{1};      ///< between two reports
-  Seconds timeout{12};      ///< for all queries together
+  Seconds timeout{12};  ///< for all queries together, but the stacks: a debugger has 30 s for each
 };
 
 /// One query, and its result.
@@ -33,7 +33,8 @@ struct Source {
   std::string what;   ///< status, process, dump, stack, store, diagnostics, pipe
   std::string where;  ///< address or process
   bool has_answered = false;
-  std::string said;  ///< summary of the answer: `8 ranks, 3 reports`; without an answer, the reason
+  std::string
+      said;  ///< summary of the answer: `8 ranks, 3 reports`; without an answer, why there is none
 };
 
 /// The results of gather() besides the files in the folder.
@@ -54,7 +55,9 @@ using OnStep = std::function<void(const std::string& line)>;
 /// It does not change the job: docs/reference/attach.md describes what each query does in it.
 ///
 /// folder  exists and is empty
-/// errors  PeerGone, Timeout, Corrupt: no service and no process answered, with the first reason.  System: a file
+/// errors  InvalidArgument: more than 64 processes.  System: a file cannot be written.  If no source has answered, the error
+///         of the first one, with its address: PeerGone, Timeout, Corrupt; NotFound: no such process; Unsupported: no tool
+///         reads stacks
 Result<Gathered> gather(const Request& request, const std::string& folder, const OnStep& on_step);
 
 }  // namespace ringside::attach

@@ -11,6 +11,7 @@
 namespace ringside::attach {
 namespace {
 
+/// Ranks of one host: a bound for made-up variables. Chosen: above the GPUs and cores of a host.
 constexpr std::size_t kMostRanksOfAHost = 1024;
 constexpr int kDeepest = 16;  ///< shells and launchers between a launcher and its ranks
 
@@ -37,6 +38,47 @@ std::optional<LaunchInfo> launch_of(const ProcessFacts& facts) {
 
 bool is_same_rank(const LaunchInfo& one, const LaunchInfo& other) {
   return one.launcher == other.launcher && one.rank == other.rank;
+}
+
+/// Returns whether two ranks, by their variables, are of one job: one launcher, size and rendezvous.
+bool are_of_one_job(const JobProcess& one, const JobProcess& other) {
+  if (!one.launch || !other.launch) return false;
+  const auto is_equal = [&](const char* name) {
+    const auto mine = one.facts.variables.find(name);
+    const auto theirs = other.facts.variables.find(name);
+    const bool have_both =
+        mine != one.facts.variables.end() && theirs != other.facts.variables.end();
+    return !have_both || mine->second == theirs->second;
+  };
+  return one.launch->launcher == other.launch->launcher &&
+         one.launch->nranks == other.launch->nranks && is_equal("MASTER_ADDR") &&
+         is_equal("MASTER_PORT") && is_equal("SLURM_JOB_ID");
+}
+
+/// A range of ranks; an empty one is unknown.
+struct RankRange {
+  int first = 0;
+  int count = 0;
+};
+
+/// Returns the ranks that a launcher runs on this host, by the variables of the ranks `found`, which are of one job.
+RankRange ranks_of_this_host(const std::vector<const JobProcess*>& found) {
+  const JobProcess& any = *found.front();
+  const LaunchInfo& launch = *any.launch;
+  const auto address = any.facts.variables.find("MASTER_ADDR");
+  const bool is_loopback = address != any.facts.variables.end() &&
+                           (address->second == "localhost" || address->second.starts_with("127."));
+  if (is_single_host(launch) || is_loopback) return {0, launch.nranks};
+  if (!launch.local_rank || !launch.local_ranks) return {};
+  const int first = launch.rank - *launch.local_rank;
+  const bool are_in_block = std::ranges::all_of(found, [&](const JobProcess* one) {
+    return one->launch->local_rank && one->launch->rank - *one->launch->local_rank == first;
+  });
+  // torchrun numbers the ranks of a host one after another; mpirun and srun can place them by turns (`--map-by node`,
+  // `--distribution=cyclic`), which one rank alone does not show.
+  // source  torch/distributed/elastic/agent/server/api.py, _assign_worker_ranks
+  const bool is_shown = launch.launcher == Launcher::Torchrun || found.size() > 1;
+  return are_in_block && is_shown ? RankRange{first, *launch.local_ranks} : RankRange{};
 }
 
 /// Finds the processes below a launcher that are ranks.
@@ -104,33 +146,31 @@ std::vector<JobProcess> job_processes(std::int64_t pid, const std::string& proc)
   return found;
 }
 
-std::vector<int> ranks_without_process(const std::vector<JobProcess>& found) {
-  std::set<int> seen;
-  const JobProcess* any = nullptr;
+std::vector<int> ranks_without_process(const std::vector<JobProcess>& found,
+                                       const std::string& proc) {
+  std::vector<const JobProcess*> ranks;
   for (const JobProcess& one : found) {
-    if (!one.launch) continue;
-    seen.insert(one.launch->rank);
-    any = &one;
+    if (one.launch && (ranks.empty() || are_of_one_job(*ranks.front(), one))) ranks.push_back(&one);
   }
-  if (any == nullptr) return {};
-  const LaunchInfo& launch = *any->launch;
-  const auto address = any->facts.variables.find("MASTER_ADDR");
-  const bool is_loopback = address != any->facts.variables.end() &&
-                           (address->second == "localhost" || address->second.starts_with("127."));
-  int first = 0;
-  int count = 0;
-  if (is_single_host(launch) || is_loopback) {
-    count = launch.nranks;
-  } else if (launch.local_rank && launch.local_ranks) {
-    first = launch.rank - *launch.local_rank;
-    count = *launch.local_ranks;
+  if (ranks.empty()) return {};
+  const RankRange range = ranks_of_this_host(ranks);
+  std::set<int> missing;
+  for (int rank = range.first;
+       rank < range.first + range.count && missing.size() < kMostRanksOfAHost; ++rank) {
+    missing.insert(rank);
   }
-  std::vector<int> gone;
-  for (int rank = first; rank < first + count && gone.size() < kMostRanksOfAHost; ++rank) {
-    if (!seen.contains(rank)) gone.push_back(rank);
+  for (const JobProcess* one : ranks) missing.erase(one->launch->rank);
+  if (missing.empty()) return {};
+  // `found` may be some ranks of the job only, which a person names one by one.
+  for (const std::string& name : names_or_none(proc)) {
+    const auto pid = parse_int(name);
+    if (!pid || *pid <= 0) continue;
+    auto facts = read_process(*pid, proc);
+    if (!facts) continue;
+    const JobProcess other{*pid, launch_of(*facts), *std::move(facts)};
+    if (are_of_one_job(*ranks.front(), other)) missing.erase(other.launch->rank);
   }
-  // If at least as many ranks are missing as were found, the computed range is probably not that of this host.
-  return gone.size() < seen.size() ? gone : std::vector<int>{};
+  return {missing.begin(), missing.end()};
 }
 
 }  // namespace ringside::attach

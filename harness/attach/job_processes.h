@@ -24,8 +24,14 @@ struct JobProcess {
 /// returns  the process itself if it runs no ranks; nothing if it does not exist
 std::vector<JobProcess> job_processes(std::int64_t pid, const std::string& proc = "/proc");
 
-/// Returns the ranks of this host that a launcher started and that are not among `found`: their processes have ended.
-/// returns  nothing if the launcher's variables do not show which ranks run on this host
-std::vector<int> ranks_without_process(const std::vector<JobProcess>& found);
+/// Returns the ranks of this host that a launcher started and that have no process: theirs have ended.
+/// found    ranks of one job; those of another job than the first are ignored
+/// proc     /proc, or a test's folder: a rank of the job that is not in `found` is looked for among all processes
+/// A child that outlives its rank, such as a data loader, has its variables and counts as its process.
+/// returns  ascending; nothing if the launcher's variables do not show which ranks run on this host. They show it if all
+///          ranks are on this host (their number, or a MASTER_ADDR of the loopback), or if the ranks of a host are
+///          numbered one after another: always with torchrun, otherwise if at least two ranks in `found` show it
+std::vector<int> ranks_without_process(const std::vector<JobProcess>& found,
+                                       const std::string& proc = "/proc");
 
 }  // namespace ringside::attach

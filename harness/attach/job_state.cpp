@@ -175,6 +175,6 @@ void Pauses::add(int reports) {
   longest_ = std::max(longest_, reports);
 }
 
-int Pauses::patience() const { return count_ < 2 ? first_ : second_ + second_ / 2; }
+int Pauses::limit() const { return count_ < 2 ? first_ : second_ + second_ / 2; }
 
 }  // namespace ringside::attach

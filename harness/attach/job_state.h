@@ -34,7 +34,7 @@ struct JobReport {
   static Result<JobReport> read(RasAnswer answer);
 };
 
-/// Returns the progress of the ranks of one communicator, the one in which they are furthest apart:
+/// Returns a text on the communicator whose ranks differ most in the number of calls that they have launched:
 /// `communicator 0x9f00c1 of 8 ranks: 118 to 120 calls launched, fewest by rank 3; rank 5 does not answer`.
 std::string progress_text(const hang::RasReport& report);
 
@@ -61,18 +61,19 @@ class Movement {
   std::string last_;
 };
 
-/// The pauses of a job that moves: as many equal reports in a row as its steps and checkpoints take. They show how long
-/// the job may be still before that is unusual.
+/// The pauses of a job that moves, each as the number of equal reports in a row. They show how long the job may be still
+/// before that is unusual.
 class Pauses {
  public:
-  /// first  patience with a job of which fewer than two pauses are known, in reports
+  /// first  limit(), in reports, while fewer than two pauses are known
   explicit Pauses(int first) : first_(first) {}
 
   /// Adds a pause that has ended.
   void add(int reports);
 
-  /// Returns one and a half times the second longest pause, in reports: what happened once may have been a fault.
-  [[nodiscard]] int patience() const;
+  /// Returns how many equal reports are still usual: one and a half times the second longest pause, since the longest one may
+  /// have been a fault.
+  [[nodiscard]] int limit() const;
 
  private:
   int first_;

@@ -24,7 +24,7 @@ struct JobMetrics {
 };
 
 /// Formats metrics as OpenMetrics 1.0. Labels are those of NCCL's Inspector if it has them (node, gpu, nranks,
-/// collective).
+/// collective). Only the first 20,000 ranks of communicators have series: Prometheus stores each of them.
 /// source  https://prometheus.io/docs/specs/om/open_metrics_spec/; docs/reference/attach.md lists the names
 std::string metrics_text(const JobMetrics& metrics);
 
@@ -34,7 +34,7 @@ std::string metrics_text(const JobMetrics& metrics);
 class MetricsPort {
  public:
   /// Listens on a port of the loopback interface; 0: the kernel chooses one.
-  /// errors  System: the port is taken
+  /// errors  System: the port is taken, or there are no descriptors left
   static Result<std::unique_ptr<MetricsPort>> open(std::uint16_t port);
   ~MetricsPort();
   MetricsPort(const MetricsPort&) = delete;

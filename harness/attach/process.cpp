@@ -26,8 +26,10 @@
 namespace ringside::attach {
 namespace {
 
-constexpr std::size_t kMostOutput = std::size_t{16} << 20;
-constexpr std::size_t kMostEnvironment = std::size_t{4} << 20;
+constexpr std::size_t kMostOutput = std::size_t{16}
+                                    << 20;  ///< of a tool: 1,000 threads of 100 frames have 10 MiB
+constexpr std::size_t kMostEnvironment =
+    std::size_t{4} << 20;  ///< Linux allows a quarter of the stack, usually 2 MiB
 constexpr auto kPoll = std::chrono::milliseconds(50);
 
 /// The file's bytes, as far as the limit.
@@ -47,18 +49,18 @@ Result<std::string> read_some_of(const std::string& path, std::size_t most) {
   return text;
 }
 
-/// What a tool prints, as long as it is given.
+/// The exit status of a tool, and what it printed, up to kMostOutput.
 struct ToolAnswer {
   int status = 0;  ///< 0: it worked; 127: it is not installed
   std::string output;
 };
 
-/// A tool that runs; it is ended with the object.
+/// A tool that runs. The destructor ends it.
 class Tool {
  public:
   ~Tool() {
     if (pid_ <= 0) return;
-    // A debugger that may clean up lets its process go on at once.
+    // A debugger that ends by SIGTERM detaches, so that the process that it had stopped continues. It has a second for that.
     ::kill(pid_, SIGTERM);
     for (int i = 0; i < 20; ++i) {
       if (::waitpid(pid_, nullptr, WNOHANG) != 0) return;

@@ -15,7 +15,8 @@ namespace ringside::attach {
 /// Maximum bytes of one process's dump, from any source.
 inline constexpr std::size_t kMostDump = std::size_t{256} << 20;
 
-/// A process of this host, as /proc shows it.
+/// A process of this host, as /proc shows it. What cannot be read, such as the environment of another user's process, is
+/// empty.
 struct ProcessFacts {
   char state = '?';                              ///< R, S, D, T (stopped), Z, ...: proc(5)
   std::string program;                           ///< the first word of its command line

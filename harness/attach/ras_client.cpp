@@ -82,8 +82,8 @@ class Conversation {
 };
 
 /// Whole seconds: a service before 2.31 takes no fraction.
-std::string timeout_line(Seconds leg) {
-  return fmt::format("TIMEOUT {}\n", std::max(1, static_cast<int>(leg.count())));
+std::string timeout_line(Seconds wait) {
+  return fmt::format("TIMEOUT {}\n", std::max(1, static_cast<int>(wait.count())));
 }
 
 /// errors  Unsupported: the service does not know the command.  System: busy
@@ -119,7 +119,8 @@ Result<RasAnswer> ask_status_on(int socket, const RasClient::Limits& limits,
   Conversation talk(socket, limits.report, patience);
   RasAnswer answer;
   RINGSIDE_TRY(answer.protocol, talk.greet(limits.greeting));
-  RINGSIDE_TRY([[maybe_unused]] const bool has_timeout, talk.set(timeout_line(limits.leg)));
+  RINGSIDE_TRY([[maybe_unused]] const bool has_timeout,
+               talk.set(timeout_line(limits.service_wait)));
   RINGSIDE_TRY(answer.is_json, talk.set("SET FORMAT json\n"));
   RINGSIDE_TRY(talk.say("VERBOSE STATUS\n"));
   RINGSIDE_TRY(answer.text, talk.rest());

@@ -29,8 +29,9 @@ class RasClient {
   struct Limits {
     /// For the answer to CLIENT PROTOCOL, which the service gives without contacting other processes.
     Nanoseconds greeting = std::chrono::milliseconds(1000);
-    int attempts = 6;  ///< connections without a greeting before giving up
-    Seconds leg{2};    ///< TIMEOUT: how long the service waits for its processes
+    int attempts = 6;  ///< connections that get no answer, before the query fails
+    Seconds service_wait{
+        2};  ///< TIMEOUT: how long the service waits for its processes; whole seconds, at least 1
     std::size_t report = std::size_t{64} << 20;  ///< maximum bytes of a report
     std::size_t events = std::size_t{1} << 20;   ///< maximum bytes of MONITOR's events
   };
@@ -46,8 +47,8 @@ class RasClient {
   /// errors  as status(); Unsupported: an older service; System: another client's diagnostics run
   Result<std::string> diagnostics(const Patience& patience) const;
 
-  /// Sends MONITOR (2.29 and later). Returns the events of the next `wait`, one on each line.
-  /// errors  as status(); Unsupported: an older service
+  /// Sends MONITOR (2.29 and later). Returns the events of the next `wait`, one on each line; empty if there are none.
+  /// errors  as status(), also if the service closes before an event; Unsupported: an older service
   Result<std::string> monitor(Nanoseconds wait, const Patience& patience) const;
 
   [[nodiscard]] const Place& place() const { return place_; }

@@ -147,8 +147,9 @@ Step as_shared(std::span<const Step> bundle, const Step& call) {
   Step shared = call;
   if (call.is_shift) shared.op = Op::Send;
   if (!is_p2p(call.op)) return shared;
-  return with_all_bytes(
-      shared, bundle, [&](const Step& step) { return step.op == call.op && step.way == call.way; });
+  return with_all_bytes(shared, bundle, [&](const Step& step) {
+    return step.op == call.op && step.path_class == call.path_class;
+  });
 }
 
 Step as_shared_by_peer(std::span<const Step> bundle, const Step& call) {
@@ -156,14 +157,14 @@ Step as_shared_by_peer(std::span<const Step> bundle, const Step& call) {
       call, bundle, [&](const Step& step) { return step.op == call.op && step.peer == call.peer; });
 }
 
-void set_ways(Program& program, const WayOf& way_of) {
+void set_path_classes(Program& program, const PathClassOf& path_class_of) {
   for (int rank = 0; rank < program.ranks; ++rank) {
     RankProgram& own = program.programs[static_cast<std::size_t>(rank)];
     const auto set_all = [&](std::vector<Step>& body) {
       for (Step& step : body) {
         if (step.kind != Step::Kind::Call || !is_p2p(step.op) || step.is_shift) continue;
         const Group& group = program.groups[static_cast<std::size_t>(step.group)];
-        step.way = way_of(rank, group.ranks[static_cast<std::size_t>(step.peer)]);
+        step.path_class = path_class_of(rank, group.ranks[static_cast<std::size_t>(step.peer)]);
       }
     };
     set_all(own.body);

@@ -48,7 +48,7 @@ struct Step {
   int bundle = 0;         ///< as OutlineStep::bundle: adjacent steps with one number begin together
   int stream = -1;        ///< as in OutlineStep
   bool is_shift = false;  ///< part of a shift: all ranks of the group send and receive
-  int way = -1;           ///< path class of a transfer, by set_ways(); -1: not set
+  int path_class = -1;    ///< of a transfer, by set_path_classes(); -1: not set
   std::int64_t count = 0;  ///< elements, as in OutlineStep
   Nanoseconds time{};
 };
@@ -113,10 +113,10 @@ Program make_program(const Outline& outline);
 Program make_program_of(const Outline& outline, const std::vector<int>& ranks);
 
 /// Returns the class of the path between two ranks. Transfers of one class take equally long.
-using WayOf = std::function<int(int a, int b)>;
+using PathClassOf = std::function<int(int a, int b)>;
 
-/// Sets Step::way of each transfer. A shift keeps -1, as it takes as long as its slowest transfer.
-void set_ways(Program& program, const WayOf& way_of);
+/// Sets Step::path_class of each transfer. A shift keeps -1, as it takes as long as its slowest transfer.
+void set_path_classes(Program& program, const PathClassOf& path_class_of);
 
 /// Returns the index of a global rank in a group; -1 if it is not a member.
 int group_rank(const Group& group, int rank);

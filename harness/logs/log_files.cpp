@@ -4,41 +4,60 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
-#include <numeric>
-#include <set>
+#include <cerrno>
+#include <utility>
+#include <vector>
 
+#include "base/assert.h"
 #include "base/fd.h"
 #include "base/folder.h"
-#include "base/json.h"
 #include "harness/logs/noise.h"
 #include "harness/logs/process_log.h"
 
 namespace ringside {
 namespace {
 
+/// The bound on processes whose lines of one phase are in memory. Chosen: a phase has up to a MiB.
 constexpr std::size_t kProcessesAtOnce = 1024;
-constexpr std::size_t kBufferBytes = 1U << 20U;
+constexpr std::size_t kBufferBytes = 1U << 20U;  ///< text that is collected before it is written
+/// The most lines that a process writes before another one's. Chosen: in job logs that launchers collect, blocks are short.
 constexpr std::uint64_t kMostLinesInARow = 6;
 
-Result<UniqueFd> create(const std::string& path) {
-  UniqueFd file = open_for_writing(path, O_TRUNC);
-  if (!file) return system_error(fmt::format("{}: cannot be written", path), errno);
-  return file;
-}
+/// A file that is written from its beginning. Errors name it.
+class OutputFile {
+ public:
+  /// errors  System: it cannot be created
+  static Result<OutputFile> create(std::string path) {
+    UniqueFd file = open_for_writing(path, O_TRUNC);
+    if (!file) return system_error(fmt::format("{}: cannot be written", path), errno);
+    return OutputFile(std::move(path), std::move(file));
+  }
 
-Status write_text(const UniqueFd& file, std::string_view text) {
-  return write_all(file.get(), std::as_bytes(std::span{text}));
-}
+  /// errors  System
+  Status write(std::string_view text) const {
+    const Status written = write_all(file_.get(), std::as_bytes(std::span{text}));
+    if (written) return {};
+    Error error = written.error();
+    error.message = fmt::format("{}: cannot be written: {}", path_, error.message);
+    if (error.help.empty()) error.help = "make room there, or name another folder with -o";
+    return error;
+  }
+
+ private:
+  OutputFile(std::string path, UniqueFd file) : path_(std::move(path)), file_(std::move(file)) {}
+
+  std::string path_;
+  UniqueFd file_;
+};
 
 std::uint64_t count_lines(std::string_view text) {
   return static_cast<std::uint64_t>(std::ranges::count(text, '\n'));
 }
 
 /// The lines of one process in a phase, taken one by one.
-class Speaker {
+class ProcessLines {
  public:
-  Speaker(std::string text, std::string prefix)
+  ProcessLines(std::string text, std::string prefix)
       : text_(std::move(text)), prefix_(std::move(prefix)) {}
 
   [[nodiscard]] bool is_done() const { return next_ >= text_.size(); }
@@ -64,23 +83,24 @@ class Speaker {
   std::size_t next_ = 0;
 };
 
-/// Interleaves the lines of the processes in one phase.
+/// Passes the lines of the processes in one phase to `take`, a few of one process at a time, in an order by the seed.
 template <typename Take>
-Status mix(std::vector<Speaker> speakers, std::uint64_t seed, const Take& take) {
-  std::erase_if(speakers, [](const Speaker& speaker) { return speaker.is_done(); });
-  for (std::uint64_t turn = 0; !speakers.empty(); ++turn) {
-    const std::uint64_t chance = noise(seed, kOrder, turn);
-    const std::size_t who = (chance >> 8U) % speakers.size();
-    for (std::uint64_t i = chance % kMostLinesInARow + 1; i > 0 && !speakers[who].is_done(); --i) {
-      RINGSIDE_TRY(take(speakers[who].take()));
+Status interleave(std::vector<ProcessLines> processes, std::uint64_t seed, const Take& take) {
+  std::erase_if(processes, [](const ProcessLines& process) { return process.is_done(); });
+  for (std::uint64_t turn = 0; !processes.empty(); ++turn) {
+    const std::uint64_t random = noise(seed, kOrder, turn);
+    ProcessLines& process = processes[(random >> 8U) % processes.size()];
+    for (std::uint64_t i = random % kMostLinesInARow + 1; i > 0 && !process.is_done(); --i) {
+      RINGSIDE_TRY(take(process.take()));
     }
-    if (!speakers[who].is_done()) continue;
-    std::swap(speakers[who], speakers.back());
-    speakers.pop_back();
+    if (!process.is_done()) continue;
+    std::swap(process, processes.back());
+    processes.pop_back();
   }
   return {};
 }
 
+/// Passes the lines of all processes to `take`, phase by phase.
 template <typename Take>
 Status write_joined(const LogJob& job, const Take& take, const LogProgress& progress) {
   const std::vector<LogPhase> phases = phases_of(job);
@@ -88,15 +108,15 @@ Status write_joined(const LogJob& job, const Take& take, const LogProgress& prog
   std::uint64_t seed = job.request().seed;
   for (std::size_t i = 0; i < phases.size(); ++i) {
     for (std::size_t first = 0; first < processes; first += kProcessesAtOnce) {
-      std::vector<Speaker> speakers;
+      std::vector<ProcessLines> lines;
       for (std::size_t p = first; p < std::min(first + kProcessesAtOnce, processes); ++p) {
-        if (static_cast<int>(p) == job.request().unheard) continue;
+        if (static_cast<int>(p) == job.request().missing_log) continue;
         DebugLog log = log_of(job, static_cast<int>(p));
         write_phase(job, static_cast<int>(p), phases[i], log);
-        speakers.emplace_back(log.take(), fmt::format("{}:{}:", log.host(), log.pid()));
+        lines.emplace_back(log.take(), fmt::format("{}:{}:", log.host(), log.pid()));
       }
       seed = noise(seed, i, first);
-      RINGSIDE_TRY(mix(std::move(speakers), seed, take));
+      RINGSIDE_TRY(interleave(std::move(lines), seed, take));
     }
     if (progress) progress(i + 1, phases.size());
   }
@@ -105,23 +125,23 @@ Status write_joined(const LogJob& job, const Take& take, const LogProgress& prog
 
 }  // namespace
 
-Result<LogFiles> write_log_files(const LogJob& job, const std::string& folder,
-                                 const LogProgress& progress) {
+Result<WrittenLogs> write_log_files(const LogJob& job, const std::string& folder,
+                                    const LogProgress& progress) {
   RINGSIDE_TRY(make_empty_folder(folder));
   const std::vector<LogPhase> phases = phases_of(job);
-  LogFiles written;
+  WrittenLogs written;
   for (std::size_t process = 0; process < job.processes().size(); ++process) {
-    if (static_cast<int>(process) == job.request().unheard) continue;
+    if (static_cast<int>(process) == job.request().missing_log) continue;
     DebugLog log = log_of(job, static_cast<int>(process));
-    RINGSIDE_TRY(const UniqueFd file,
-                 create(fmt::format("{}/nccl.{}.{}.log", folder, log.host(), log.pid())));
+    RINGSIDE_TRY(const OutputFile file, OutputFile::create(fmt::format("{}/nccl.{}.{}.log", folder,
+                                                                       log.host(), log.pid())));
     for (const LogPhase& phase : phases) {
       write_phase(job, static_cast<int>(process), phase, log);
       if (log.text().size() < kBufferBytes && &phase != &phases.back()) continue;
       const std::string text = log.take();
       written.bytes += text.size();
       written.lines += count_lines(text);
-      RINGSIDE_TRY(write_text(file, text));
+      RINGSIDE_TRY(file.write(text));
     }
     ++written.files;
     if (progress) progress(process + 1, job.processes().size());
@@ -129,16 +149,16 @@ Result<LogFiles> write_log_files(const LogJob& job, const std::string& folder,
   return written;
 }
 
-Result<LogFiles> write_joined_log(const LogJob& job, const std::string& folder,
-                                  const LogProgress& progress) {
+Result<WrittenLogs> write_joined_log(const LogJob& job, const std::string& folder,
+                                     const LogProgress& progress) {
   RINGSIDE_TRY(make_empty_folder(folder));
-  RINGSIDE_TRY(const UniqueFd file, create(folder + "/job.log"));
-  LogFiles written{.files = 1};
+  RINGSIDE_TRY(const OutputFile file, OutputFile::create(folder + "/job.log"));
+  WrittenLogs written{.files = 1};
   std::string buffer;
   const auto flush = [&]() -> Status {
     written.bytes += buffer.size();
     written.lines += count_lines(buffer);
-    RINGSIDE_TRY(write_text(file, buffer));
+    RINGSIDE_TRY(file.write(buffer));
     buffer.clear();
     return {};
   };
@@ -160,40 +180,6 @@ std::string joined_log(const LogJob& job) {
   const Status written = write_joined(job, take, {});
   RINGSIDE_ASSERT(written.has_value(), "a string takes everything");
   return text;
-}
-
-Status write_truth(const LogJob& job, const LogTruth& truth, const std::string& folder) {
-  const LogRequest& request = job.request();
-  const CommunicatorLayout* widest = nullptr;
-  for (const Generation& generation : job.generations()) {
-    for (const LogCommunicator& made : generation.communicators) {
-      if (widest == nullptr || made.layout->nranks() > widest->nranks()) {
-        widest = made.layout.get();
-      }
-    }
-  }
-  Json document;
-  document["schema"] = "ringside.truth/1";
-  document["misconfiguration"] =
-      truth.misconfiguration.empty() ? Json(nullptr) : Json(truth.misconfiguration);
-  document["nccl_version"] = to_string(request.version);
-  document["nranks"] = widest == nullptr ? 0 : widest->nranks();
-  document["nnodes"] = widest == nullptr ? 0 : static_cast<int>(widest->job().nodes.size());
-  document["seed"] = request.seed;
-  document["findings"] = Json::array();
-  for (const LogTruth::Finding& finding : truth.findings) {
-    Json hosts = Json::array();
-    for (const int host : finding.hosts) {
-      hosts.push_back(job.hosts()[static_cast<std::size_t>(host)].name);
-    }
-    document["findings"].push_back({{"id", finding.id},
-                                    {"severity", finding.severity},
-                                    {"why", finding.why},
-                                    {"hosts", std::move(hosts)}});
-  }
-  document["consequences"] = truth.consequences;
-  RINGSIDE_TRY(const UniqueFd file, create(folder + "/truth.json"));
-  return write_text(file, to_text(document) + "\n");
 }
 
 }  // namespace ringside

@@ -14,13 +14,12 @@
 namespace ringside {
 namespace {
 
-/// Keys that make independent random numbers from one seed.
 constexpr int kHostsInSubnet = 250;  ///< of 10.20.x.0/24
 constexpr int kCpusOfNode = 32;      ///< CPUs of a NUMA node in the written masks
 
 std::size_t to_size(int index) { return static_cast<std::size_t>(index); }
 
-/// Returns the address of a host in 10.20.0.0/16.
+/// Returns the address of a host in 10.20.0.0/16.  shape  host < 64,000
 std::string address_of(int host) {
   return fmt::format("10.20.{}.{}", host / kHostsInSubnet, host % kHostsInSubnet + 1);
 }

@@ -72,7 +72,7 @@ struct LogRequest {
   bool refuses_p2p = false;                        ///< the driver grants no peer access over PCIe
   bool has_partial_nvls = false;  ///< only some hosts support NVLS, so the job does not use it
   Incident incident = {};
-  int unheard = -1;  ///< process whose log is missing; -1: none
+  int missing_log = -1;  ///< process whose log is missing; -1: none
 };
 
 }  // namespace ringside

@@ -292,7 +292,7 @@ Outcome bind_to_one_core(LogRequest& request) {
 Outcome lose_log(LogRequest& request) {
   constexpr int kFewest = 4;
   RINGSIDE_NEEDS(count_ranks(request) >= kFewest, "there are not 4 ranks");
-  request.unheard = count_ranks(request) - 2;
+  request.missing_log = count_ranks(request) - 2;
   return truth("missing_ranks", "info", "the log of one rank was not collected");
 }
 

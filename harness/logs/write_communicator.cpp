@@ -19,8 +19,7 @@ namespace {
 
 constexpr Subsystems kInit = Subsystem::Init;
 
-/// The steps whose duration is drawn.
-/// Steps of the set-up of a communicator.
+/// The steps of the set-up of a communicator whose duration is drawn.
 enum SetUpStep : std::uint64_t { kBootstrap, kTopo, kKernels, kAlloc, kTotal, kCore };
 
 /// Returns the seconds that a step takes with that many ranks.

@@ -25,8 +25,9 @@ bool names_a_peer(const Step& step) {
 
 class Folder {
  public:
-  Folder(const Program& program, const std::vector<int>& like, const hangs::WayOf& way_of)
-      : program_(program), like_(like), way_of_(way_of) {
+  Folder(const Program& program, const std::vector<int>& like,
+         const hangs::PathClassOf& path_class_of)
+      : program_(program), like_(like), path_class_of_(path_class_of) {
     if (!like_.empty()) return;
     like_.resize(static_cast<std::size_t>(program.ranks));
     std::iota(like_.begin(), like_.end(), 0);
@@ -57,7 +58,7 @@ class Folder {
     int family = 0;
     int place = 0;
     bool is_relative = false;
-    bool has_way = false;  ///< whether the call sends data to it on a path
+    bool has_path = false;  ///< whether the call sends data to it on a path
     auto operator<=>(const Named&) const = default;
   };
   [[nodiscard]] Named named_by(int rank, const Step& step) const {
@@ -102,18 +103,19 @@ class Folder {
         }
       }
       colours_.push_back(body->second);
-      ways_.push_back(ways_from(rank, peers_[body->first].places));
+      path_classes_.push_back(path_classes_from(rank, peers_[body->first].places));
     }
   }
 
   /// Returns the paths from the rank to each peer; empty if the program has no paths.
-  [[nodiscard]] std::vector<int> ways_from(int rank, const std::vector<Named>& places) const {
-    std::vector<int> ways;
-    if (!way_of_) return ways;
+  [[nodiscard]] std::vector<int> path_classes_from(int rank,
+                                                   const std::vector<Named>& places) const {
+    std::vector<int> path_classes;
+    if (!path_class_of_) return path_classes;
     for (const Named& named : places) {
-      ways.push_back(named.has_way ? way_of_(rank, peer_of(rank, named)) : -1);
+      path_classes.push_back(named.has_path ? path_class_of_(rank, peer_of(rank, named)) : -1);
     }
-    return ways;
+    return path_classes;
   }
 
   /// Returns the colour of all peers in the order of the calls; cached, because it takes long and is the same for many
@@ -121,11 +123,12 @@ class Folder {
   Colour of_peers(int rank) {
     Peers& peers = peers_[like_[static_cast<std::size_t>(rank)]];
     std::vector<Colour> colours;
-    const std::vector<int>& ways = ways_[static_cast<std::size_t>(rank)];
+    const std::vector<int>& path_classes = path_classes_[static_cast<std::size_t>(rank)];
     for (std::size_t i = 0; i < peers.places.size(); ++i) {
       const Colour peer = colour(peer_of(rank, peers.places[i]));
-      const bool has_way = i < ways.size() && ways[i] >= 0;
-      colours.push_back(has_way ? mixed_with(peer, static_cast<std::uint64_t>(ways[i])) : peer);
+      const bool has_path = i < path_classes.size() && path_classes[i] >= 0;
+      colours.push_back(has_path ? mixed_with(peer, static_cast<std::uint64_t>(path_classes[i]))
+                                 : peer);
     }
     const auto found = peers.known.find(colours);
     if (found != peers.known.end()) return found->second;
@@ -247,7 +250,8 @@ class Folder {
         const int to = folded_.program.group_of[static_cast<std::size_t>(kind(rank))][family];
         if (names_a_peer(step)) {
           const Named named = named_by(rank, step);
-          if (named.has_way && way_of_) step.way = way_of_(rank, peer_of(rank, named));
+          if (named.has_path && path_class_of_)
+            step.path_class = path_class_of_(rank, peer_of(rank, named));
           step.peer = hangs::group_rank(folded_.program.groups[static_cast<std::size_t>(to)],
                                         kind(peer_of(rank, step)));
         }
@@ -261,9 +265,9 @@ class Folder {
 
   const Program& program_;
   std::vector<int> like_;
-  const hangs::WayOf& way_of_;
-  std::vector<std::vector<int>> ways_;  ///< [rank][peer of its body]
-  std::map<int, Peers> peers_;          ///< by the rank whose body it is
+  const hangs::PathClassOf& path_class_of_;
+  std::vector<std::vector<int>> path_classes_;  ///< [rank][peer of its body]
+  std::map<int, Peers> peers_;                  ///< by the rank whose body it is
   std::vector<Colour> colours_;
   std::vector<int> first_of_;
   FoldedProgram folded_;
@@ -273,8 +277,8 @@ class Folder {
 
 std::optional<FoldedProgram> fold_program(const hangs::Program& program,
                                           const std::vector<int>& like,
-                                          const hangs::WayOf& way_of) {
-  return Folder(program, like, way_of).run();
+                                          const hangs::PathClassOf& path_class_of) {
+  return Folder(program, like, path_class_of).run();
 }
 
 }  // namespace ringside

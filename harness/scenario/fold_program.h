@@ -20,8 +20,8 @@ struct FoldedProgram {
 /// Folds a program.
 /// like     by rank: the rank whose program it runs, in its own groups of the same families, if
 ///          `program` has one rank per role (hangs::Roles); empty: each rank runs its own program
-/// way_of   path class of two ranks: ranks are equivalent only if their transfers use equal
-///          classes, and Step::way is set. Empty: paths are ignored
+/// path_class_of   path class of two ranks: ranks are equivalent only if their transfers use equal
+///          classes, and Step::path_class is set. Empty: paths are ignored
 /// returns  nullopt if ranks of one class send to each other, unless they send and receive at once:
 ///          such a class sends to itself
 /// source   the coarsest equitable partition, by colour refinement: Paige and Tarjan, Three
@@ -29,6 +29,6 @@ struct FoldedProgram {
 ///          classes
 std::optional<FoldedProgram> fold_program(const hangs::Program& program,
                                           const std::vector<int>& like = {},
-                                          const hangs::WayOf& way_of = {});
+                                          const hangs::PathClassOf& path_class_of = {});
 
 }  // namespace ringside

@@ -160,7 +160,7 @@ class SimulatedRun {
     }
     RINGSIDE_TRY(check_size(roles.rank_steps, "all ranks, which are played one by one"));
     whole_ = hangs::make_program(outline);
-    if (clock_) hangs::set_ways(whole_, way_of());
+    if (clock_) hangs::set_path_classes(whole_, way_of());
     RINGSIDE_TRY(const PlannedFaults faults, plan_faults(drawn, whole_, scenario_.watchdog));
     outcome_.notes.insert(outcome_.notes.end(), faults.idle.begin(), faults.idle.end());
     return run_whole(faults, outline.iterations);
@@ -240,7 +240,8 @@ class SimulatedRun {
         std::set<std::pair<hangs::Op, int>> ways;
         for (const hangs::Step& step : steps) {
           const hangs::Step shared = hangs::as_shared(steps, step);
-          if (hangs::is_p2p(shared.op) && !ways.emplace(shared.op, shared.way).second) continue;
+          if (hangs::is_p2p(shared.op) && !ways.emplace(shared.op, shared.path_class).second)
+            continue;
           RINGSIDE_TRY(learn_one(shared));
         }
       }
@@ -257,7 +258,7 @@ class SimulatedRun {
   }
 
   /// Returns the classes of paths between ranks. Empty without a cluster: all transfers then take equally long.
-  [[nodiscard]] hangs::WayOf way_of() {
+  [[nodiscard]] hangs::PathClassOf way_of() {
     if (!clock_) return {};
     return [this](int a, int b) { return clock_->way(a, b); };
   }

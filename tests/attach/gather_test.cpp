@@ -5,16 +5,23 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <vector>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/folder.h"
 #include "base/temporary.h"
 #include "diag/hangdetect/examine.h"
+#include "harness/attach/job_processes.h"
 #include "tests/attach/fake_service.h"
 
 namespace ringside::attach {
@@ -209,6 +216,46 @@ TEST_F(Gather, NothingThatAnswersIsAnErrorThatNamesThePlace) {
   ASSERT_FALSE(got);
   EXPECT_THAT(got.error().message, HasSubstr("127.0.0.1:1"));
   EXPECT_THAT(files(), IsEmpty());
+}
+
+/// A shell that has started rank 0 of 2. The destructor ends both.
+class Launcher {
+ public:
+  Launcher() {
+    std::string script = "RANK=0 WORLD_SIZE=2 LOCAL_RANK=0 LOCAL_WORLD_SIZE=2 sleep 60 & wait";
+    std::vector<char> shell{'s', 'h', '\0'}, option{'-', 'c', '\0'};
+    char* const arguments[] = {shell.data(), option.data(), script.data(), nullptr};
+    posix_spawnattr_t group;
+    posix_spawnattr_init(&group);
+    posix_spawnattr_setflags(&group, POSIX_SPAWN_SETPGROUP);
+    EXPECT_EQ(::posix_spawnp(&pid_, "sh", nullptr, &group, arguments, environ), 0);
+    posix_spawnattr_destroy(&group);
+  }
+  ~Launcher() {
+    ::kill(-pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  Launcher(const Launcher&) = delete;
+  Launcher& operator=(const Launcher&) = delete;
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_ = -1;
+};
+
+TEST_F(Gather, TheEndedRankOfTwoIsKept) {
+  const Launcher launcher;
+  const auto has_rank = [&] {
+    const std::vector<JobProcess> found = job_processes(launcher.pid());
+    return found.size() == 1 && found.front().launch.has_value();
+  };
+  for (int i = 0; i < 500 && !has_rank(); ++i) real_clock().sleep(std::chrono::milliseconds(10));
+  ASSERT_TRUE(has_rank());
+  static_cast<void>(ask({.pids = {launcher.pid()}}));
+  const auto log = read_file(folder_.path() + "/processes.log");
+  ASSERT_TRUE(log) << steps_;
+  EXPECT_THAT(*log, HasSubstr("rank 1 of 2 has no process"));
 }
 
 TEST_F(Gather, AllThatIsHostileTogetherEndsWithinTheTimeOut) {

@@ -82,7 +82,31 @@ TEST_F(JobProcesses, ARankWithoutAProcessIsOneThatHasEnded) {
   add(10, 1, "torchrun", {});
   for (const int rank : {0, 1, 3}) add_rank(20 + rank, 10, rank);
   add(22, 10, "", {}, 'Z');
-  EXPECT_THAT(ranks_without_process(job_processes(10, proc_.path())), ElementsAre(2));
+  EXPECT_THAT(ranks_without_process(job_processes(10, proc_.path()), proc_.path()), ElementsAre(2));
+}
+
+TEST_F(JobProcesses, OneOfTwoRanksThatHasEndedIsMissing) {
+  add(10, 1, "torchrun", {});
+  add_rank(20, 10, 0, 2);
+  EXPECT_THAT(ranks_without_process(job_processes(10, proc_.path()), proc_.path()), ElementsAre(1));
+}
+
+// --pid names one rank of a job whose other ranks run.
+TEST_F(JobProcesses, ARankThatOnlyWasNotNamedHasNotEnded) {
+  add(10, 1, "torchrun", {});
+  for (int rank = 0; rank < 4; ++rank) add_rank(20 + rank, 10, rank);
+  EXPECT_THAT(ranks_without_process(job_processes(21, proc_.path()), proc_.path()), IsEmpty());
+}
+
+// mpirun --map-by node on two hosts: this one runs ranks 0 and 2 of 4, not 0 and 1.
+TEST_F(JobProcesses, RanksPlacedByTurnsOnHostsShowNoRange) {
+  add(10, 1, "mpirun", {});
+  for (const int rank : {0, 2}) {
+    add(20 + rank, 10, "python3",
+        {fmt::format("OMPI_COMM_WORLD_RANK={}", rank), "OMPI_COMM_WORLD_SIZE=6",
+         fmt::format("OMPI_COMM_WORLD_LOCAL_RANK={}", rank / 2), "OMPI_COMM_WORLD_LOCAL_SIZE=3"});
+  }
+  EXPECT_THAT(ranks_without_process(job_processes(10, proc_.path()), proc_.path()), IsEmpty());
 }
 
 // Of 8 ranks this host may run any 3: nothing shows which.
@@ -90,7 +114,7 @@ TEST_F(JobProcesses, WhereOtherHostsRunRanksNoneIsMissed) {
   add(10, 1, "mpirun", {});
   for (const int rank : {4, 5, 7})
     add(20 + rank, 10, "python3", {fmt::format("RANK={}", rank), "WORLD_SIZE=8"});
-  EXPECT_THAT(ranks_without_process(job_processes(10, proc_.path())), IsEmpty());
+  EXPECT_THAT(ranks_without_process(job_processes(10, proc_.path()), proc_.path()), IsEmpty());
 }
 
 TEST_F(JobProcesses, ALoopOfParentsEnds) {

@@ -42,15 +42,15 @@ TEST(Movement, CallsFromBeforeARankWentSilentAreNoProgress) {
 
 TEST(Pauses, TheSecondLongestIsUsual) {
   Pauses pauses(6);
-  EXPECT_EQ(pauses.patience(), 6);
+  EXPECT_EQ(pauses.limit(), 6);
   pauses.add(4);
-  EXPECT_EQ(pauses.patience(), 6) << "one pause shows nothing";
+  EXPECT_EQ(pauses.limit(), 6) << "one pause shows nothing";
   pauses.add(2);
-  EXPECT_EQ(pauses.patience(), 3);
+  EXPECT_EQ(pauses.limit(), 3);
   pauses.add(60);
-  EXPECT_EQ(pauses.patience(), 6) << "a checkpoint, once";
+  EXPECT_EQ(pauses.limit(), 6) << "a checkpoint, once";
   pauses.add(40);
-  EXPECT_EQ(pauses.patience(), 60);
+  EXPECT_EQ(pauses.limit(), 60);
 }
 
 TEST(ProgressText, NamesTheCommunicatorTheSpreadAndTheRanks) {

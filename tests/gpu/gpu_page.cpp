@@ -224,7 +224,7 @@ Result<int> print_job(std::unique_ptr<Gpu>& gpu, ExecutorMaker make_executor,
     const auto on_row = [&](const BenchRow& row) {
       const BenchTiming& time = row.out_of_place;
       if (time.wrong != 0 || row.in_place->wrong != 0) status = 1;
-      if (!rank.speaks) return;
+      if (!rank.prints_results) return;
       std::printf("| %llu | %s%s | %.2f | %.2f | %lld |\n",
                   static_cast<unsigned long long>(row.bytes.value),
                   is_nccl ? "NCCL's" : to_string(row.choice.algorithm),

@@ -6,12 +6,14 @@
 #include "base/engine_words.h"
 #include "diag/hangdetect/verdict/call_names.h"
 #include "diag/hangdetect/verdict/evidence.h"
+#include "diag/hangdetect/verdict/positions.h"
 #include "diag/report/sentences/hang_sentences.h"
 #include "tests/hangdetect/small_job.h"
 
 namespace ringside::hang {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -40,6 +42,90 @@ TEST(Decide, ARankThatNeverCameIsMissing) {
   EXPECT_THAT(verdict.best.culprits, ElementsAre(2));
   EXPECT_GE(verdict.best.confidence, 0.8);
   EXPECT_EQ(verdict.best.call, "all_reduce 6 of default_pg");
+}
+
+/// Returns a job of 4 ranks of which 1 and 3 are missing from the sixth call.
+SmallJob ranks_1_and_3_are_missing() {
+  SmallJob job(4);
+  const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
+  job.all_call(world, "nccl:all_reduce", 64, 5);
+  for (const int rank : {0, 2}) job.call(rank, world, "nccl:all_reduce", 64);
+  return job;
+}
+
+TEST(Decide, AnExceptionOfOneMissingRankIsNotStatedOfTheOther) {
+  SmallJob job = ranks_1_and_3_are_missing();
+  job.notes(3).has_exception = true;
+  job.notes(3).exception = "ValueError: corrupted record";
+  const Explanation one = job.verdict().best;
+  EXPECT_EQ(one.kind, Kind::MissingRank);
+  EXPECT_THAT(one.culprits, ElementsAre(1, 3));
+  EXPECT_EQ(why_of(one).find("raised"), std::string::npos) << why_of(one);
+  EXPECT_THAT(details_of(one), Contains("rank 3: raised ValueError: corrupted record"));
+
+  job.notes(1) = job.notes(3);
+  const Explanation both = job.verdict().best;
+  EXPECT_THAT(why_of(both), testing::HasSubstr("raised ValueError: corrupted record"));
+}
+
+TEST(Decide, MissingRanksAreStragglersOnlyIfEachOfThemIsBusy) {
+  SmallJob job = ranks_1_and_3_are_missing();
+  job.notes(1).is_busy = true;
+  job.notes(1).busy_with = "tokenize (data.py:7)";
+  const Explanation one = job.verdict().best;
+  EXPECT_EQ(one.kind, Kind::MissingRank);
+  EXPECT_THAT(details_of(one), Contains("rank 1: is in tokenize (data.py:7)"));
+  job.notes(3) = job.notes(1);
+  EXPECT_EQ(job.verdict().best.kind, Kind::Straggler);
+}
+
+// Eight pauses of 4 ms, but one of 100 s, which was a checkpoint. A delay of 10 s is not usual.
+TEST(Decide, OneLongPauseIsNotTheUsualPause) {
+  using namespace std::chrono_literals;
+  SmallJob job(4);
+  const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
+  job.all_call(world, "gloo:all_reduce", 64, 4);
+  job.pause(100s);
+  job.all_call(world, "gloo:all_reduce", 64, 5);
+  job.pause(10s);
+  for (const int rank : {0, 1, 3}) job.call(rank, world, "gloo:all_reduce", 64);
+  const Explanation best = job.verdict().best;
+  EXPECT_EQ(best.kind, Kind::MissingRank);
+  EXPECT_FALSE(best.has(Feature::MayCome));
+  EXPECT_FALSE(best.has(Feature::PaceUnknown));
+}
+
+// Nine pairs of ranks make calls of different sizes, the tenth is in one transfer that does not end.
+TEST(Decide, ManyOtherHypothesesDoNotHideATransferThatStalls) {
+  constexpr int kPairs = 10;
+  SmallJob job(2 * kPairs);
+  for (int i = 0; i < kPairs; ++i) {
+    const int first = 2 * i, second = 2 * i + 1;
+    const int pair = job.add_group(std::to_string(i), {first, second}, "pair");
+    job.all_call(pair, "nccl:all_reduce", 64, 2);
+    const bool is_last = i == kPairs - 1;
+    job.call(first, pair, is_last ? "nccl:send 0->1" : "nccl:all_reduce", 64);
+    job.call(second, pair, is_last ? "nccl:recv 1<-0" : "nccl:all_reduce", is_last ? 64 : 128);
+  }
+  const Verdict verdict = job.verdict();
+  EXPECT_THAT(verdict.others, Contains(testing::Field(&Explanation::waiting, ElementsAre(18, 19))));
+}
+
+// Two hosts of two processes each; the process ids of the second host are 30 and 31.
+TEST(RankByProcessOrder, ProcessesOfALaterHostHaveLaterRanks) {
+  LogFacts facts;
+  for (const auto& [file, pid] :
+       {std::pair{"n01.txt", 20}, {"n01.txt", 21}, {"n02.txt", 30}, {"n02.txt", 31}}) {
+    ProcessStack& stack = facts.stacks.emplace_back();
+    stack.file = file;
+    stack.pids = {pid};
+    stack.line = pid;
+    stack.frames = {{"step", "train.py", 9}};
+  }
+  const auto ordered = rank_by_process_order(facts, position_of(facts.stacks.back()));
+  ASSERT_TRUE(ordered);
+  EXPECT_EQ(ordered->rank, 3);
+  EXPECT_EQ(ordered->local_rank, 1);
 }
 
 // Ranks 0 to 3 ended the same call; then rank 2 alone receives from rank 1, which never sends. The other three are
@@ -124,7 +210,7 @@ TEST(Decide, ARankThatGaveUpAfterATimeOutIsNotDead) {
     LogStatement& gone = facts.statements.emplace_back();
     gone.what = LogStatement::What::EngineGone;
     gone.ranks = {0};
-    gone.speakers = {2, 3};
+    gone.dump_ranks = {2, 3};
     EXPECT_EQ(job.verdict(facts).best.kind == Kind::DeadRank, *reason == '\0');
   }
 }
@@ -155,7 +241,7 @@ Verdict verdict_with(const std::vector<Words>& words) {
     LogStatement& one = facts.statements.emplace_back();
     one.what = said.what;
     one.ranks = said.about;
-    one.speakers = said.speakers;
+    one.dump_ranks = said.dump_ranks;
     one.text = "rank 2 lost rank 1";
   }
   return job.verdict(facts);

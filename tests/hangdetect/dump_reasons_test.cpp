@@ -98,7 +98,7 @@ TEST(DumpReasons, ABrokenConnectionGivesNoCulpritAndATimeoutNoStatement) {
   ASSERT_EQ(said.size(), 1U);
   EXPECT_EQ(said[0].what, What::EngineCut);
   EXPECT_TRUE(said[0].ranks.empty());
-  EXPECT_THAT(said[0].speakers, testing::ElementsAre(1));
+  EXPECT_THAT(said[0].dump_ranks, testing::ElementsAre(1));
   const std::vector<RankDump> timeout{read_back(
       dump_of("rank 1 lost rank 2 on channel 0: waited 2 s for a chunk of step 7"), 1, names)};
   EXPECT_TRUE(reasons_of(timeout, names).empty());

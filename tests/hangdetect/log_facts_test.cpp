@@ -9,6 +9,8 @@
 
 #include "diag/hangdetect/examine.h"
 #include "diag/hangdetect/readers/line_words.h"
+#include "diag/hangdetect/readers/ras_text.h"
+#include "diag/hangdetect/readers/statements.h"
 #include "diag/hangdetect/verdict/call_names.h"
 #include "diag/report/sentences/hang_sentences.h"
 
@@ -42,6 +44,73 @@ class Log {
  private:
   std::filesystem::path folder_;
 };
+
+/// The place of a line, for tests that do not read it.
+std::pair<std::string, std::int64_t> nowhere(logs::Place /*place*/) { return {"job.log", 1}; }
+
+TEST(Statements, AnImpossibleRankDoesNotEnlargeTheJob) {
+  LogFacts facts;
+  Statements statements(facts);
+  statements.state({}, LogStatement::What::Analyser, {3, kMostRanks, kMostRanks + 5, -1});
+  statements.finish(nowhere);
+  EXPECT_EQ(facts.world, 4);
+  EXPECT_THAT(facts.statements.at(0).ranks, ElementsAre(3));
+}
+
+TEST(Statements, ARankThatIsOver32BitsIsNoOtherRank) {
+  Names names;
+  const LogFacts facts = read_log_text(
+      "Rank 4294967299 is running collective: CollectiveFingerPrint(SequenceNumber=7, "
+      "OpType=ALLREDUCE, TensorShape=[4], TensorDtypes=Float)\n",
+      "job.log", names);
+  EXPECT_THAT(facts.statements, IsEmpty());
+  EXPECT_EQ(rank_without_id("[4294967299] is setting up NCCL communicator and got error"), -1);
+}
+
+// Rank 1 logs step 10 after rank 0 has logged step 11.
+TEST(Statements, TheFurthestStepDoesNotDependOnTheOrderOfTheLines) {
+  LogFacts facts;
+  Statements statements(facts);
+  for (const auto& [rank, step] : {std::pair{0, 10}, {0, 11}, {1, 10}}) {
+    statements.note_run({}, {RunLine::What::Step, step, 100}, rank);
+  }
+  statements.finish(nowhere);
+  EXPECT_EQ(facts.run.last_step, 11);
+  EXPECT_THAT(facts.run.at_last_step, ElementsAre(0));
+}
+
+TEST(RasText, ARankBeyondTheLimitJoinsNoOtherFinding) {
+  constexpr int kLimit = 4096;
+  LogFacts facts;
+  Statements statements(facts);
+  RasText text;
+  for (int rank = 0; rank <= kLimit; ++rank) {
+    logs::Record record;
+    auto& ras = record.make<logs::RasRank>();
+    ras.rank = rank;
+    ras.status = "ABORT";
+    if (rank == kLimit) ras.state = logs::RasRank::State::Dead;
+    text.take_rank(record);
+  }
+  text.state(statements);
+  ASSERT_FALSE(facts.statements.empty());
+  for (const LogStatement& one : facts.statements) {
+    EXPECT_LT(one.ranks.front(), kLimit);
+    EXPECT_EQ(one.ranks.size(), 1U);
+  }
+}
+
+TEST(LogFacts, FilesThatAreTooLargeAreReported) {
+  std::vector<BadFile> bad;
+  LogFacts facts;
+  read_stacks({{"stacks.txt", FileKind::Threads, std::uint64_t{1} << 30, nullptr}}, facts, bad);
+  const auto reports =
+      load_ras_reports({{"ras.json", FileKind::Ras, std::uint64_t{1} << 30, nullptr}}, bad);
+  EXPECT_THAT(reports, IsEmpty());
+  ASSERT_EQ(bad.size(), 2U);
+  EXPECT_THAT(bad[0].error.message, StartsWith("stacks.txt: "));
+  EXPECT_THAT(bad[1].error.message, StartsWith("ras.json: "));
+}
 
 std::string timeout_line(int rank, int sequence, int numel) {
   const std::string r = std::to_string(rank);

@@ -91,7 +91,8 @@ std::vector<RankDump> SmallJob::dumps_left() const {
 
 Verdict SmallJob::verdict(const LogFacts& facts) const {
   const std::vector<RankDump> left = dumps_left();
-  const Job job(*names_, left, {}, static_cast<int>(dumps_.size()));
+  Job job(*names_, left, {}, static_cast<int>(dumps_.size()));
+  for (const auto& [rank, notes] : notes_) job.rank(rank).notes = notes;
   return decide(job, facts);
 }
 

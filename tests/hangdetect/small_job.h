@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,6 +41,10 @@ class SmallJob {
   void write_dumps_after(std::chrono::nanoseconds wait) {
     for (RankDump& dump : dumps_) dump.written_ns = now_ns_ + wait.count();
   }
+  /// Lets time pass between two calls.
+  void pause(std::chrono::nanoseconds length) { now_ns_ += length.count(); }
+  /// Returns what the logs show of a rank, to be filled in.
+  RankNotes& notes(int rank) { return notes_[rank]; }
   /// Drops the rank's dump.
   void lose(int rank);
 
@@ -61,6 +66,7 @@ class SmallJob {
   std::unique_ptr<Names> names_ = std::make_unique<Names>();
   std::vector<RankDump> dumps_;
   std::vector<GroupState> groups_;
+  std::map<int, RankNotes> notes_;
   std::vector<bool> is_lost_;
   std::int64_t now_ns_ = 1'700'000'000'000'000'000;
 };

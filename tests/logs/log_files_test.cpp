@@ -2,14 +2,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "base/fd.h"
+#include "harness/logs/truth_file.h"
 #include "tests/logs/said.h"
 
 namespace ringside {
@@ -123,6 +126,24 @@ TEST_F(LogFilesTest, AFolderThatCannotBeMadeIsAnError) {
       write_log_files(*LogJob::make(said::request("one-gpu-one-nic", 1, "2.21")), folder_);
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().code, ErrorCode::InvalidArgument);
+}
+
+// A limit of file sizes, as a full disk is hard to make.
+TEST_F(LogFilesTest, AWriteErrorNamesTheFile) {
+  const LogJob job = *LogJob::make(said::request("one-gpu-one-nic", 1, "2.21"));
+  struct rlimit before = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto old = std::signal(SIGXFSZ, SIG_IGN);
+  for (const auto write : {write_log_files, write_joined_log}) {
+    std::filesystem::remove_all(folder_);
+    const struct rlimit limit = {100, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+    const auto written = write(job, folder_, {});
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+    ASSERT_FALSE(written);
+    EXPECT_THAT(written.error().message, HasSubstr(folder_.string() + "/"));
+  }
+  std::signal(SIGXFSZ, old);
 }
 
 // Two jobs in one folder would be audited as one, with the truth of the second.

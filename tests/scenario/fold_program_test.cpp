@@ -118,17 +118,17 @@ TEST(FoldProgram, RanksAreEquivalentIfTheirTransfersUseEqualPaths) {
   ASSERT_TRUE(scenario) << scenario.error().message;
   hangs::Program program = hangs::make_program(scenario->outline);
   EXPECT_EQ(fold_program(program)->program.ranks, 2);
-  const hangs::WayOf way_of = [](int a, int b) { return std::max(a, b) == 7 ? 5 : 3; };
-  const auto folded = fold_program(program, {}, way_of);
+  const hangs::PathClassOf path_class_of = [](int a, int b) { return std::max(a, b) == 7 ? 5 : 3; };
+  const auto folded = fold_program(program, {}, path_class_of);
   ASSERT_TRUE(folded);
   EXPECT_EQ(folded->program.ranks, 4);
-  hangs::set_ways(program, way_of);
+  hangs::set_path_classes(program, path_class_of);
   for (const int rank : {0, 1, 2, 3, 6, 7}) {
     const auto kind = static_cast<std::size_t>(folded->kind_of[static_cast<std::size_t>(rank)]);
     const hangs::Step& own = program.programs[static_cast<std::size_t>(rank)].body[0];
-    EXPECT_EQ(own.way, rank >= 6 ? 5 : 3);
-    EXPECT_EQ(folded->program.programs[kind].body[0].way, own.way) << rank;
-    EXPECT_EQ(folded->program.programs[kind].body[1].way, -1) << rank;
+    EXPECT_EQ(own.path_class, rank >= 6 ? 5 : 3);
+    EXPECT_EQ(folded->program.programs[kind].body[0].path_class, own.path_class) << rank;
+    EXPECT_EQ(folded->program.programs[kind].body[1].path_class, -1) << rank;
   }
 }
 

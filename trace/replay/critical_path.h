@@ -37,7 +37,7 @@ struct PathKnowledge {
   /// Returns the times of a chunk.  sent  a step that sends to rank `to`.  Empty function: times
   /// are unknown
   std::function<ChunkTimes(const TraceEvent& sent, std::int32_t to)> chunk = {};
-  int room = 0;  ///< number of chunks that a connection holds; 0: unknown
+  int room = 0;  ///< number of chunks that a connection can hold; 0: unknown
 };
 
 /// Returns the critical path of a call, from its first step to its last one. A step waited for the

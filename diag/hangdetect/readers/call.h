@@ -103,7 +103,7 @@ struct GroupStatus {
   std::int64_t enqueued = -1;
   std::int64_t started = -1;
   std::int64_t completed = -1;
-  bool is_said =
+  bool is_stated =
       true;  ///< false: `enqueued` is only the call that the rank waits in; no line states the real value
 };
 

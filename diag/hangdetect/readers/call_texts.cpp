@@ -12,7 +12,7 @@
 
 namespace ringside::hang {
 
-void take_fingerprints(const logs::Record& record, Statements& statements) {
+void add_fingerprints(const logs::Record& record, Statements& statements) {
   std::string_view rest = record.line;
   constexpr std::string_view kOpen = "CollectiveFingerPrint(";
   for (std::size_t at = rest.find(kOpen); at != std::string_view::npos; at = rest.find(kOpen)) {
@@ -33,7 +33,7 @@ void take_fingerprints(const logs::Record& record, Statements& statements) {
                                     : std::min(value.find_first_of(",)"), value.find("OpType=")));
         detail += fmt::format("{}{}{}", detail.empty() ? "" : " ", key, value.substr(0, 120));
       }
-      if (rank)
+      if (rank && *rank < kMostRanks)
         statements.state(record, LogStatement::What::Fingerprint, {static_cast<int>(*rank)}, 0,
                          std::move(detail));
     }
@@ -41,7 +41,7 @@ void take_fingerprints(const logs::Record& record, Statements& statements) {
   }
 }
 
-void take_culprits(const logs::Record& record, Statements& statements) {
+void add_culprits(const logs::Record& record, Statements& statements) {
   const std::string_view line = record.line;
   // `type of mismatch: COLLECTIVE_TYPE_MISMATCH`: the difference has its own line, before the ranks.
   const bool says_what = line.find("type of mismatch:") != std::string_view::npos ||
@@ -74,7 +74,7 @@ int peer_in(std::string_view line) {
   return -1;
 }
 
-void take_call_stack(std::vector<PasteLine>& lines, LogFacts& facts) {
+void extract_call_stack(std::vector<PasteLine>& lines, LogFacts& facts) {
   bool is_in = false;
   std::erase_if(lines, [&](const PasteLine& line) {
     if (line.text.find("tack trace of the failed collective:") != std::string::npos ||
@@ -87,7 +87,7 @@ void take_call_stack(std::vector<PasteLine>& lines, LogFacts& facts) {
       is_in = false;
       return false;
     }
-    constexpr std::size_t kMostFrames = 64;
+    constexpr std::size_t kMostFrames = 64;  // chosen: deeper than a training loop
     if (facts.call_stack.size() < kMostFrames) {
       facts.call_stack.push_back({std::string(frame.function), std::string(frame.file),
                                   std::max<std::int64_t>(0, frame.line)});

@@ -12,17 +12,18 @@ namespace ringside::hang {
 
 /// Adds a statement for each rank's call in `Rank 0 is running collective: CollectiveFingerPrint(SequenceNumber=7,
 /// OpType=.., TensorShape=[..], ..)`, printed with TORCH_DISTRIBUTED_DEBUG=DETAIL.
-void take_fingerprints(const logs::Record& record, Statements& statements);
+void add_fingerprints(const logs::Record& record, Statements& statements);
 
 /// Adds a statement for each `Culprit rank 17; Error type: ..` in the line.
-void take_culprits(const logs::Record& record, Statements& statements);
+void add_culprits(const logs::Record& record, Statements& statements);
 
 /// Returns the peer in a traceback's source line, `dist.recv(input, 0)` or `dist.send(tensor, dst=1)`; -1 if it has
-/// none.
+/// none. Of several calls in the line, the first receive counts, then the first send.
 int peer_in(std::string_view line);
 
 /// Removes the stack of the failed call, which PyTorch prints, from the lines and stores it in LogFacts::call_stack. It
 /// is not the process's current stack.
-void take_call_stack(std::vector<PasteLine>& lines, LogFacts& facts);
+/// facts  its call_stack gets at most 64 frames
+void extract_call_stack(std::vector<PasteLine>& lines, LogFacts& facts);
 
 }  // namespace ringside::hang

@@ -14,7 +14,8 @@ namespace ringside::hang {
 /// Creation finishes on no rank before all ranks take part; the end needs all ranks of its host.
 class CommStarts {
  public:
-  /// Takes a record of RecordKind::CommEvent that names a rank and a size.
+  /// Takes a record of RecordKind::CommEvent that names a rank and a size. Communicators of more than 65,536 ranks, and
+  /// those after the first 4,096, are ignored, as each rank takes memory.
   /// host  host of the process that wrote it
   void take(const logs::Record& record, const std::string& host);
 

@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 using logs::is_digit;
 
-/// A dump of 20,000 calls with deep stacks has 20 MB.
+/// Above any dump: one of 20,000 calls with deep stacks has 20 MB.
 constexpr std::uint64_t kLargestDump = 1U << 30U;
 constexpr const char* kOwnDescriptors = "/proc/self/fd";
 
@@ -246,7 +246,7 @@ Result<InputFile> take_stdin() {
     }
   }
   file.path = fmt::format("{}/{}", kOwnDescriptors, held->get());
-  file.held = std::move(held);
+  file.stdin_copy = std::move(held);
   return file;
 }
 
@@ -322,7 +322,7 @@ Result<Inputs> find_inputs(const std::vector<std::string>& arguments) {
 
 std::string shown_name(const std::vector<InputFile>& files, const std::string& path) {
   const bool is_stdin = std::any_of(files.begin(), files.end(), [&](const InputFile& file) {
-    return file.held != nullptr && file.path == path;
+    return file.stdin_copy != nullptr && file.path == path;
   });
   return is_stdin ? "stdin" : path;
 }
@@ -378,7 +378,7 @@ Dumps load_dumps(const std::vector<InputFile>& files, Names& names) {
   return all;
 }
 
-Result<RankDump> parse_dump_of(std::string_view bytes, const std::string& path, int rank,
+Result<RankDump> parse_dump_as(std::string_view bytes, const std::string& path, int rank,
                                Names& names) {
   DumpBuilder builder(names);
   return dump_in(bytes, path, rank, builder);

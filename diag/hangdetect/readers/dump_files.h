@@ -20,10 +20,11 @@ enum class FileKind { Dump, Log, Threads, Trace, Ras, Recording, Other };
 
 /// An input file and its type.
 struct InputFile {
-  std::string path;  ///< path; for standard input that of a copy in memory, which `held` keeps
+  std::string
+      path;  ///< path; for standard input that of a copy in memory, which `stdin_copy` keeps open
   FileKind kind = FileKind::Other;
   std::uint64_t bytes = 0;
-  std::shared_ptr<UniqueFd> held;                 ///< the copy of standard input; nullptr for files
+  std::shared_ptr<UniqueFd> stdin_copy;           ///< the copy of standard input; nullptr for files
   std::optional<recordings::Format> format = {};  ///< of a Recording
 };
 
@@ -39,16 +40,19 @@ struct Inputs {
   std::vector<BadFile> unread;   ///< files and folders without permission
 };
 
-/// Returns the regular files that the arguments name, and all regular files below the folders that they name. `-` is
-/// standard input.
-/// errors  NotFound: an argument names no file.  Corrupt: standard input has more than 1 GiB
+/// Returns the files that the arguments name, and all regular files below the folders that they name. `-` is standard
+/// input.
+/// errors  NotFound: an argument names no file.  Corrupt: standard input has more than 1 GiB.  Otherwise by errno:
+///         standard input cannot be read
 Result<Inputs> find_inputs(const std::vector<std::string>& arguments);
 
 /// The dumps of a job.
 struct Dumps {
-  std::vector<RankDump> dumps;  ///< sorted by rank, one for each; with stacks if a rank has several
-  std::vector<RankDump> later;  ///< second dumps of ranks that have one in `dumps`
-  std::vector<BadFile> bad;     ///< dumps that could not be read
+  /// Sorted by rank, one for each rank. Of several dumps of a rank, a complete one is taken before a truncated one, then
+  /// one with stacks, then a pickle before JSON. Dumps whose file name shows no rank are all kept, with rank -1
+  std::vector<RankDump> dumps;
+  std::vector<RankDump> later;  ///< the other complete dumps of ranks in `dumps`
+  std::vector<BadFile> bad;     ///< dumps that could not be read, or are larger than 1 GiB
 };
 
 /// Reads every dump among the files, pickle or JSON, on as many threads as the machine has.
@@ -63,10 +67,10 @@ std::string shown_name(const std::vector<InputFile>& files, const std::string& p
 /// Returns the last whole number in a file's name without its extension, 12 for `dump_12.pickle`; -1 if it has none.
 int rank_of_name(std::string_view path);
 
-/// Parses a dump in memory, as if it had been read from the file.
+/// Parses a dump in memory as the dump of a rank, with the path and the time of the file that holds it.
 /// rank    of the job: dumps do not contain it
 /// errors  Corrupt: it is not a valid dump; the message begins with the path
-Result<RankDump> parse_dump_of(std::string_view bytes, const std::string& path, int rank,
+Result<RankDump> parse_dump_as(std::string_view bytes, const std::string& path, int rank,
                                Names& names);
 
 /// Parses a dump in memory; its first bytes show whether it is pickle or JSON.

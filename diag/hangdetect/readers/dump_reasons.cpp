@@ -66,7 +66,7 @@ std::vector<LogStatement> reasons_of(std::span<const RankDump> dumps, Names& nam
         stated.try_emplace({dump.reason_group, dump.reason}, Stated{statements.size(), 0});
     if (!is_new) {
       for (std::size_t i = known->second.first; i < known->second.end; ++i) {
-        statements[i].speakers.push_back(dump.rank);
+        statements[i].dump_ranks.push_back(dump.rank);
       }
       continue;
     }
@@ -75,7 +75,7 @@ std::vector<LogStatement> reasons_of(std::span<const RankDump> dumps, Names& nam
       number_globally(dump, one);
       one.file = dump.path;
       one.line = -1;
-      one.speakers = {dump.rank};
+      one.dump_ranks = {dump.rank};
       statements.push_back(std::move(one));
     }
     // The dumps' calls show which ranks differ.
@@ -89,7 +89,7 @@ std::vector<LogStatement> reasons_of(std::span<const RankDump> dumps, Names& nam
       number_globally(dump, statement);
       statement.file = dump.path;
       statement.line = -1;
-      statement.speakers = {dump.rank};
+      statement.dump_ranks = {dump.rank};
       statements.push_back(std::move(statement));
     }
     if (facts.statements.empty() && how) {
@@ -97,7 +97,7 @@ std::vector<LogStatement> reasons_of(std::span<const RankDump> dumps, Names& nam
       broken.what = *how;
       broken.text = dump.reason;
       broken.file = dump.path;
-      broken.speakers = {dump.rank};
+      broken.dump_ranks = {dump.rank};
       statements.push_back(std::move(broken));
     }
     known->second.end = statements.size();

@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "base/engine_words.h"
+#include "diag/hangdetect/readers/call.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/logparse/message.h"
 #include "diag/logparse/torch_lines.h"
@@ -56,7 +57,7 @@ int rank_without_id(std::string_view line) {
   const std::size_t open = asks == std::string_view::npos ? asks : line.rfind('[', asks);
   if (open == std::string_view::npos || line.find("got error") == std::string_view::npos) return -1;
   const auto rank = parse_whole(line.substr(open + 1, asks - open - 1));
-  return rank ? static_cast<int>(*rank) : -1;
+  return rank && *rank >= 0 && *rank < kMostRanks ? static_cast<int>(*rank) : -1;
 }
 
 bool reports_timeout(std::string_view line) {

@@ -8,7 +8,7 @@
 namespace ringside::hang {
 namespace {
 
-/// `1024, 8`: their product; 0 if the text is not a shape.
+/// Returns the number of elements of a tensor of shape `1024, 8`; 1 for a text without numbers, as a scalar has none.
 std::uint64_t elements_of(std::string_view shape) {
   std::uint64_t product = 1;
   while (!shape.empty()) {
@@ -64,8 +64,8 @@ std::vector<RankDump> LogDumps::finish(const WhereFunction& where, const LogGrou
       const auto group = may_be_of_any && !is_named
                              ? std::nullopt
                              : group_of(one, rank, std::max<std::int64_t>(0, one.sequence), groups);
-      const bool is_said = one.sequence >= 0 || !one.operation.empty();
-      if (!is_said || !group) continue;
+      const bool is_stated = one.sequence >= 0 || !one.operation.empty();
+      if (!is_stated || !group) continue;
       const auto [file, line] = where(one.place);
       if (dump.path.empty()) dump.path = file;
       add_call(one, *group, line, dump);

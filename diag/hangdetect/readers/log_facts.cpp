@@ -447,8 +447,8 @@ class Sink : public logs::RecordSink {
       words_.take(record, rank_of(record, speaker));
     }
     if (line.find("CollectiveFingerPrint(") != std::string_view::npos)
-      take_fingerprints(record, said_);
-    take_culprits(record, said_);
+      add_fingerprints(record, said_);
+    add_culprits(record, said_);
     if (line.find("Watchdog caught collective operation timeout: WorkNCCL(") !=
         std::string_view::npos) {
       dumps_.take_line(record, rank_of(record, speaker));

@@ -25,7 +25,7 @@
 namespace ringside::hang {
 
 /// A line that a rank's program wrote.
-struct SaidLine {
+struct LoggedLine {
   std::string text;  ///< empty: no line
   std::string file;
   std::int64_t line = -1;
@@ -45,7 +45,7 @@ struct RankNotes {
   bool is_busy = false;        ///< its stack shows work other than communication
   bool is_in_group_creation = false;  ///< its stack is in the creation of a process group
   std::string busy_with;              ///< function and source line of that work
-  SaidLine last_line;                 ///< last line of its program that reports no error
+  LoggedLine last_line;               ///< last line of its program that reports no error
 };
 
 /// A log line that is direct evidence for the cause of a hang.
@@ -95,8 +95,8 @@ struct LogStatement {
   std::string detail;        ///< meaning depends on `what`; for Fingerprint: op, shape and type
   std::string file;
   std::int64_t line = -1;
-  std::vector<int> speakers = {};  ///< for a dump's reason: the ranks whose dumps contain it
-  std::string where = {};          ///< for a death: `pod sft-worker-2`; empty: not in the line
+  std::vector<int> dump_ranks = {};  ///< for a dump's reason: the ranks whose dumps contain it
+  std::string where = {};            ///< for a death: `pod sft-worker-2`; empty: not in the line
 };
 
 /// The code of a Failure: a library call failed and the program ended because of it, so other ranks may wait.
@@ -134,7 +134,7 @@ struct LogFacts {
 };
 
 /// Reads logs of NCCL, PyTorch, launchers and ncclras, compressed or not, and the stacks in them. Small files are
-/// normalised with read_paste() first.
+/// normalised with read_paste() first. Files that cannot be read are omitted: find_inputs() has opened them before.
 /// dumps  list the process groups, which the watchdog's lines lack up to PyTorch 2.4
 LogFacts read_log_facts(const std::vector<InputFile>& files, Names& names,
                         std::span<const RankDump> dumps);
@@ -163,6 +163,7 @@ LogFacts read_log_records(std::span<const AttributedRecord> records, const Where
 LogFacts read_log_text(std::string_view text, const std::string& name, Names& names);
 
 /// Reads files with stacks from py-spy, faulthandler or gdb and adds them to the facts.
-void read_stacks(const std::vector<InputFile>& files, LogFacts& facts);
+/// bad  gets the files that cannot be read, or have more than 16 MiB
+void read_stacks(const std::vector<InputFile>& files, LogFacts& facts, std::vector<BadFile>& bad);
 
 }  // namespace ringside::hang

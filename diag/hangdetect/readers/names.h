@@ -30,7 +30,8 @@ class Names {
  public:
   Names();
 
-  /// Returns the number of the entry with this hash. Calls `make` to create the entry on first use.
+  /// Returns the number of the entry with this hash. Calls `make` to create the entry on first use. Equal hashes mean equal
+  /// entries: hash every field that distinguishes two entries, 64 bits of it.
   std::uint32_t add_signature(std::uint64_t hash, const std::function<Signature()>& make);
   std::uint32_t add_stack(std::uint64_t hash, const std::function<Stack()>& make);
   std::uint32_t add_group(std::uint64_t hash, const std::function<GroupName()>& make);

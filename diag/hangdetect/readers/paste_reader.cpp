@@ -25,7 +25,7 @@ void PasteReader::read(std::string_view text, const std::string& name) {
       facts_.known_world = std::max(facts_.known_world, job::world_of_command(line));
   }
   std::vector<PasteLine> lines = read_paste(text);
-  take_call_stack(lines, facts_);
+  extract_call_stack(lines, facts_);
   std::vector<bool> used;
   std::vector<ProcessStack> stacks = read_process_stacks(lines, name, &used);
   if (!stacks.empty()) {

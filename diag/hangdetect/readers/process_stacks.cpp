@@ -28,6 +28,7 @@ namespace {
 using logs::is_digit;
 using logs::is_letter;
 
+// Bounds for foreign text. Chosen: above the ranks of the largest jobs, and deeper than a training loop.
 constexpr std::size_t kMostStacks = 16384;
 constexpr std::size_t kMostRanksKept = std::size_t{1}
                                        << 22;  ///< in the heads of all stacks: `0-1048575` is short

@@ -39,7 +39,7 @@ struct ProcessStack {
 
   /// Returns function and source line of the deciding frame: `save (torch/serialization.py:650)`.
   [[nodiscard]] std::string place() const;
-  /// Returns the name of the process or processes: `rank 3`, `pid 688514 on node48`, `a process`.
+  /// Returns the name of the process or processes: `rank 3`, `ranks 0-2`, `process 688514 (node48)`, `a process`.
   [[nodiscard]] std::string who() const;
   /// Returns a sentence: `rank 3 is in save (torch/serialization.py:650): saves a checkpoint`.
   [[nodiscard]] std::string text() const;
@@ -48,6 +48,7 @@ struct ProcessStack {
 /// Reads all stacks of a text: output of py-spy (text), faulthandler, gdb and pystack, for any number of processes,
 /// with or without headings (`Process 71: python train.py`, `Thread 71 (active): "MainThread"`, `rank 3:`, `4 processes
 /// are in:`). Of a process with several threads only the main thread is returned. Other lines are ignored.
+/// At most 16,384 stacks of 256 frames, whose headings name at most 4 M ranks, are returned; further ones are ignored.
 ///
 /// path  named in the stacks as their file
 /// used  by line: set to true for lines of a stack; may be nullptr

@@ -203,6 +203,7 @@ bool is_own_work(std::string_view name) {
 }
 
 std::vector<int> slow_ranks(const std::vector<RankTimer>& timers) {
+  // Chosen: above the noise between ranks, and below the effect of a clock that is halved.
   constexpr double kMuchSlower = 1.5;
   constexpr std::size_t kFewestRanks = 3;  // of two ranks, either may be the unusual one
   constexpr double kMatters = 0.1;         // of the longest: the others are noise

@@ -378,12 +378,20 @@ std::vector<RasReport> ras_reports_in(const std::vector<PasteLine>& lines, const
 
 std::vector<RasReport> load_ras_reports(const std::vector<InputFile>& files,
                                         std::vector<BadFile>& bad) {
+  // A report has about 400 bytes for each rank of a communicator: 600 communicators of 1,024 ranks.
   constexpr std::uint64_t kLargest = 256U << 20U;
+  const auto load = [](const InputFile& file) -> Result<RasReport> {
+    if (file.bytes > kLargest) {
+      return Error{ErrorCode::Corrupt, "larger than any report of ncclras (256 MiB)",
+                   "give the answer to one query of ncclras"};
+    }
+    RINGSIDE_TRY(const std::string text, read_file(file.path));
+    return parse_ras_report(text);
+  };
   std::vector<RasReport> reports;
   for (const InputFile& file : files) {
-    if (file.kind != FileKind::Ras || file.bytes > kLargest) continue;
-    const auto text = read_file(file.path);
-    auto report = text ? parse_ras_report(*text) : Result<RasReport>(text.error());
+    if (file.kind != FileKind::Ras) continue;
+    auto report = load(file);
     if (report) {
       report->path = file.path;
       reports.push_back(*std::move(report));

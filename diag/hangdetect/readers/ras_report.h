@@ -75,7 +75,7 @@ Result<RasReport> parse_ras_report(std::string_view text);
 std::vector<RasReport> ras_reports_in(const std::vector<PasteLine>& lines, const std::string& path,
                                       std::vector<bool>& used);
 
-/// Returns the reports in the files. Files that cannot be read are appended to `bad`.
+/// Returns the reports in the files. Files that cannot be read, or have more than 256 MiB, are appended to `bad`.
 std::vector<RasReport> load_ras_reports(const std::vector<InputFile>& files,
                                         std::vector<BadFile>& bad);
 
@@ -100,8 +100,9 @@ void drop_aftermath(std::vector<RasReport>& reports);
 /// last report, only the reports since then count: ranks that answer may go on for some calls after another rank stops.
 bool has_moved(const std::vector<RasReport>& reports);
 
-/// Returns the ranks of the job that launched as many operations as others, but of different types: the smaller set of
-/// ranks. In a correct job, ranks with the same total always have the same counts.
+/// Returns the ranks of the job, ascending, that launched as many operations as others, but of different types: all but the
+/// largest set of ranks with equal counts, and that one too if another set has as many ranks. In a correct job, ranks with
+/// the same total always have the same counts.
 std::vector<int> odd_launchers(const RasCommunicator& communicator);
 
 /// Makes dumps (`version` is "ras") from the newest report for ranks without a dump. Each has one call for each

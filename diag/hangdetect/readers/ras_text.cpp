@@ -16,7 +16,8 @@ namespace {
 
 using logs::MessageId;
 
-constexpr std::size_t kMostFindings = 4096;
+constexpr std::size_t kMostFindings =
+    4096;  ///< and processes; further ones of foreign text are ignored
 
 }  // namespace
 
@@ -35,7 +36,7 @@ void RasText::take_comm(const logs::RasComm& comm) {
 }
 
 void RasText::begin_report() {
-  constexpr std::size_t kMostReports = 64;
+  constexpr std::size_t kMostReports = 64;  // later ones count as one with the last
   comm_.clear();
   if (reports_.back().is_empty() || reports_.size() >= kMostReports) return;
   reports_.emplace_back();
@@ -47,7 +48,7 @@ void RasText::reach(std::int64_t operation, int rank) {
   Reach& own = reports_.back().reach[comm_];
   own.low = own.low < 0 ? operation : std::min(own.low, operation);
   own.high = std::max(own.high, operation);
-  constexpr std::size_t kMostLate = 64;
+  constexpr std::size_t kMostLate = 64;  // more ranks below the others are most of the job
   if (rank >= 0 && own.late.size() < kMostLate) own.late.insert(rank);
 }
 
@@ -74,14 +75,13 @@ std::string RasText::moved_between(const Report& earlier, const Report& later) {
   return moved;
 }
 
-RasText::Finding& RasText::add(Section section, const logs::Record& record) {
+RasText::Finding* RasText::add(Section section, const logs::Record& record) {
   const bool goes_on = !found_.empty() && found_.back().section == section && section_ == section &&
                        found_.back().detail.empty();
-  if (!goes_on && found_.size() < kMostFindings) {
-    found_.push_back(
-        {section, {}, 0, {}, record.place, std::string(record.text()), reports_.size() - 1});
-  }
-  return found_.back();
+  if (goes_on) return &found_.back();
+  if (found_.size() >= kMostFindings) return nullptr;
+  return &found_.emplace_back(
+      Finding{section, {}, 0, {}, record.place, std::string(record.text()), reports_.size() - 1});
 }
 
 void RasText::take_rank(const logs::Record& record) {
@@ -92,9 +92,10 @@ void RasText::take_rank(const logs::Record& record) {
     processes_of_[ras.rank] = {std::string(ras.host), ras.pid};
   }
   const auto name = [&](Section section) {
-    Finding& one = add(section, record);
-    one.ranks.push_back(ras.rank);
+    Finding* const one = add(section, record);
+    if (one != nullptr) one->ranks.push_back(ras.rank);
     section_ = section;
+    return one;
   };
   using State = logs::RasRank::State;
   if (ras.state == State::Dead || (ras.state == State::Present && section_ == Section::Dead)) {
@@ -111,8 +112,7 @@ void RasText::take_rank(const logs::Record& record) {
     return;
   }
   if (!ras.status.empty()) {
-    name(Section::Status);
-    found_.back().detail = ras.status;
+    if (Finding* const one = name(Section::Status)) one->detail = ras.status;
     return;
   }
   // Outliers print their own operation where there are several; else it is that of the smaller set.
@@ -150,7 +150,7 @@ bool RasText::take_list(const logs::Record& record) {
       counts_place_ = record.place;
       counts_line_ = std::string(record.text());
     } else {
-      add(section_, record).ranks.push_back(rank);
+      if (Finding* const one = add(section_, record)) one->ranks.push_back(rank);
     }
   }
   return true;

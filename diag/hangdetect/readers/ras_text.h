@@ -63,7 +63,7 @@ class RasText {
  private:
   [[nodiscard]] std::vector<Finding> finish();
   void drop_aftermath();
-  /// How far the ranks of a communicator are, in one report.
+  /// The operations that the ranks of a communicator have launched, in one report.
   struct Reach {
     std::int64_t low = -1, high = -1;  ///< operations launched; -1: unknown
     std::set<int> late;                ///< ranks that are listed below the others
@@ -81,7 +81,8 @@ class RasText {
   /// `earlier` and `later`: reports of one job.  returns  how the job moved; empty: it did not, or the reports do not
   /// show it
   [[nodiscard]] static std::string moved_between(const Report& earlier, const Report& later);
-  Finding& add(Section section, const logs::Record& record);
+  /// Returns the finding to which the line belongs, a new one unless it continues a list; nullptr: there are too many.
+  Finding* add(Section section, const logs::Record& record);
   void take_process(const logs::Record& record);
   bool take_list(const logs::Record& record);
   void compare();

@@ -21,9 +21,9 @@ struct Evidence {
 /// The progress of the program, by the lines that it logs.
 struct RunNotes {
   std::uint64_t steps = 0;              ///< lines that report a finished step
-  std::int64_t last_step = -1;          ///< highest reported step number; -1: none
+  std::int64_t last_step = -1;          ///< highest of the last steps in `step_of`; -1: none
   std::int64_t steps_of = -1;           ///< total number of steps; -1: unknown
-  std::set<int> at_last_step;           ///< ranks that report `last_step`
+  std::set<int> at_last_step;           ///< ranks whose last step is `last_step`
   std::set<int> ranks;                  ///< ranks that report any step
   std::map<int, std::int64_t> step_of;  ///< last step by rank; -1: its lines have no step number
   bool has_logged = false;              ///< a line reports a step without its number

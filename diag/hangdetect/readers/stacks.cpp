@@ -35,11 +35,19 @@ void note_stack(const ProcessStack& stack, RankNotes& notes) {
 
 }  // namespace
 
-void read_stacks(const std::vector<InputFile>& files, LogFacts& facts) {
+void read_stacks(const std::vector<InputFile>& files, LogFacts& facts, std::vector<BadFile>& bad) {
   for (const InputFile& file : files) {
-    if (file.kind != FileKind::Threads || file.bytes > kLargest) continue;
-    auto text = read_file(file.path);
-    if (!text) continue;
+    if (file.kind != FileKind::Threads) continue;
+    auto text =
+        file.bytes > kLargest
+            ? Result<std::string>(Error{ErrorCode::Corrupt,
+                                        file.path + ": larger than any stacks of a job (16 MiB)",
+                                        "give the stacks of fewer processes in one file"})
+            : read_file(file.path);
+    if (!text) {
+      bad.push_back({file.path, text.error()});
+      continue;
+    }
     text = as_utf8(*std::move(text));
     const std::size_t first = text->find_first_not_of(" \t\r\n");
     const bool is_json = first != std::string::npos && (*text)[first] == '[';

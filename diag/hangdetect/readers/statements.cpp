@@ -16,9 +16,8 @@ using What = LogStatement::What;
 void Statements::state(const logs::Record& record, LogStatement::What what, std::vector<int> ranks,
                        std::int64_t code, std::string detail) {
   if (facts_.statements.size() >= kMost) return;
-  for (const int rank : ranks)
-    facts_.world = std::max(facts_.world, std::min(rank, kMostRanks) + 1);
-  std::erase_if(ranks, [](int rank) { return rank < 0 || rank > kMostRanks; });
+  std::erase_if(ranks, [](int rank) { return rank < 0 || rank >= kMostRanks; });
+  for (const int rank : ranks) facts_.world = std::max(facts_.world, rank + 1);
   if (ranks_kept_ + ranks.size() > kMostRanksKept) return;
   ranks_kept_ += ranks.size();
   places_.push_back(record.place);
@@ -81,13 +80,8 @@ void note_step(const RunLine& line, int rank, std::int64_t time_us, RunNotes& ru
   }
   const bool is_last_of_all = line.of > 0 && line.step >= line.of;
   if (!is_last_of_all) run.has_finished = run.has_ended = false;
-  if (line.step != run.last_step) run.at_last_step.clear();
-  run.last_step = line.step;
   run.steps_of = line.of;
-  if (rank >= 0) {
-    run.at_last_step.insert(rank);
-    run.ranks.insert(rank);
-  }
+  if (rank >= 0) run.ranks.insert(rank);
 }
 
 }  // namespace
@@ -160,9 +154,23 @@ void Statements::know_world(std::int64_t ranks) {
     facts_.known_world = std::max(facts_.known_world, static_cast<int>(ranks));
 }
 
+namespace {
+
+/// Notes the furthest step and the ranks at it, by the last step of each rank: their lines come in any order, and a job
+/// that restarts counts from an earlier step again.
+void note_furthest(RunNotes& run) {
+  for (const auto& [rank, step] : run.step_of) run.last_step = std::max(run.last_step, step);
+  for (const auto& [rank, step] : run.step_of) {
+    if (rank >= 0 && step == run.last_step) run.at_last_step.insert(rank);
+  }
+}
+
+}  // namespace
+
 void Statements::finish(const WhereFunction& where) {
+  note_furthest(facts_.run);
   for (const auto& [rank, place] : line_places_) {
-    SaidLine& last = facts_.notes[rank].last_line;
+    LoggedLine& last = facts_.notes[rank].last_line;
     std::tie(last.file, last.line) = where(place);
   }
   for (std::size_t i = 0; i < facts_.statements.size(); ++i) {

@@ -45,12 +45,12 @@ class Statements {
   /// Returns the rank's notes to fill; for rank -1 an object that is discarded.
   RankNotes& note(int rank) { return rank >= 0 ? facts_.notes[rank] : discarded_; }
 
-  /// Turns places into files and lines. Call once.
+  /// Turns places into files and lines, and completes RunNotes. Call once, after the last line.
   void finish(const WhereFunction& where);
 
   static constexpr std::size_t kShown = 400;  ///< characters of a line, in a statement
-  static constexpr std::size_t kMost = 4096;
-  static constexpr std::size_t kMostRanksKept = std::size_t{1} << 22;
+  static constexpr std::size_t kMost = 4096;  ///< statements: above the culprits of any real job
+  static constexpr std::size_t kMostRanksKept = std::size_t{1} << 22;  ///< 16 MiB of numbers
 
  private:
   LogFacts& facts_;

@@ -343,7 +343,7 @@ Traces load_traces(const std::vector<InputFile>& files, Names& names) {
       continue;
     }
     for (const auto& [rank, bytes] : trace->dumps()) {
-      auto dump = parse_dump_of(bytes, file.path, rank, names);
+      auto dump = parse_dump_as(bytes, file.path, rank, names);
       if (dump) {
         recorded.insert_or_assign(rank, *std::move(dump));
       } else {

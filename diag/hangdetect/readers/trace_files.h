@@ -50,6 +50,8 @@ struct Traces {
 /// ended if its event is present and it ran as many primitives as the previous call of its type, because a call that a
 /// time-out interrupted ran fewer. A call that a rank began after another rank had given it up is omitted.
 ///
+/// At most the newest 4,096 calls of a rank are kept.
+///
 /// Only the largest communicator is read, because events name ranks of the communicator and traces do not map them to
 /// ranks of the job.
 Traces load_traces(const std::vector<InputFile>& files, Names& names);

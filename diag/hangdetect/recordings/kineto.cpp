@@ -554,8 +554,9 @@ Result<Recording> read_kineto(logs::ByteSource& source) {
   SourceBytes::Buffer buffer{.source = &source};
   Trace trace;
   json::sax_parse(SourceBytes(&buffer), SourceBytes(), &trace);
-  RINGSIDE_TRY(Recording made, trace.finish());
-  if (buffer.error) made.notes.push_back(buffer.error->message);
+  auto made = trace.finish();
+  if (!made && buffer.error) return *buffer.error;
+  if (made && buffer.error) made->notes.push_back(buffer.error->message);
   return made;
 }
 

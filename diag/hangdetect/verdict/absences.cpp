@@ -13,7 +13,11 @@
 namespace ringside::hang {
 namespace {
 
-bool holds(const std::vector<int>& ranks, int rank) {
+constexpr std::size_t kMostPlaces =
+    8;  ///< calls of single ranks that a hypothesis lists: a screen of them
+
+/// Returns whether the ranks, which are ascending, contain `rank`.
+bool contains(const std::vector<int>& ranks, int rank) {
   return std::binary_search(ranks.begin(), ranks.end(), rank);
 }
 
@@ -23,7 +27,7 @@ std::vector<int> waiters_of(const WaitState& wait_state, const std::vector<int>&
   for (std::size_t r = 0; r < wait_state.waits.size(); ++r) {
     if (wait_state.waits[r].empty()) continue;
     const std::vector<int> ends = heads_of(wait_state.waits, {static_cast<int>(r)});
-    if (std::ranges::any_of(ends, [&](int end) { return holds(heads, end); }))
+    if (std::ranges::any_of(ends, [&](int end) { return contains(heads, end); }))
       found.push_back(static_cast<int>(r));
   }
   return found;
@@ -33,18 +37,18 @@ std::vector<int> waiters_of(const WaitState& wait_state, const std::vector<int>&
 const Front* front_without(const WaitState& wait_state, const std::vector<int>& heads) {
   for (const Front& front : wait_state.fronts) {
     for (const int head : heads) {
-      if (holds(front.absent, head) || holds(front.unseen, head)) return &front;
+      if (contains(front.absent, head) || contains(front.unseen, head)) return &front;
     }
   }
   return nullptr;
 }
 
-/// How late the head is, compared with its own pace: (newest time in any dump, or the time until which the head's calls
-/// are known - the head's last call) / its longest usual pause.
+/// How late a rank is, next to the pauses between its recent calls.
 struct Lateness {
-  double late_s = 0;
-  double pause_s = 0;
-  bool is_pace_known = false;  ///< whether there are enough calls to know the pace
+  double late_s =
+      0;  ///< since its last call: until the waiting ranks' newest call, or until its dump ends
+  double pause_s = 0;  ///< its usual pause: the 90th percentile, or the longest one of fewer than 8
+  bool is_pace_known = false;  ///< there are at least 8 pauses
 };
 
 Lateness lateness_of(const Job& job, const Front& front, int head) {
@@ -59,15 +63,19 @@ Lateness lateness_of(const Job& job, const Front& front, int head) {
   newest = std::max(newest, dump->known_until_ns);
   const std::vector<Call>& calls = dump->calls;
   late.late_s = static_cast<double>(newest - calls.back().created_ns) * 1e-9;
+  // Only the last calls, as a job is slower while it starts. Chosen: a step or more of most jobs.
+  constexpr std::size_t kRecent = 200;
   std::vector<std::int64_t> pauses;
-  for (std::size_t i = calls.size() > 200 ? calls.size() - 200 : 1; i < calls.size(); ++i) {
+  for (std::size_t i = calls.size() > kRecent ? calls.size() - kRecent : 1; i < calls.size(); ++i) {
     pauses.push_back(calls[i].created_ns - calls[i - 1].created_ns);
   }
-  constexpr std::size_t kEnough =
-      8;  // pauses, so that their 90th percentile is not just the largest
+  // Chosen: with 8 pauses, the percentile leaves out the longest one, which may be the checkpoint of a short history.
+  constexpr std::size_t kEnough = 8;
   late.is_pace_known = pauses.size() >= kEnough;
   if (!pauses.empty()) {
-    const auto high = pauses.begin() + static_cast<std::ptrdiff_t>(pauses.size() * 9 / 10);
+    const std::size_t last = pauses.size() - 1;
+    const std::size_t index = late.is_pace_known ? last * 9 / 10 : last;
+    const auto high = pauses.begin() + static_cast<std::ptrdiff_t>(index);
     std::nth_element(pauses.begin(), high, pauses.end());
     late.pause_s = static_cast<double>(*high) * 1e-9;
   }
@@ -86,7 +94,6 @@ void add_front(const Scene& scene, const Front& front, Explanation& out) {
 }
 
 void add_last_calls(const Scene& scene, const std::vector<int>& heads, Explanation& out) {
-  constexpr std::size_t kShown = 8;
   for (const int head : heads) {
     const RankView& view = scene.job.rank(head);
     if (view.dump == nullptr || view.dump->calls.empty()) continue;
@@ -94,8 +101,8 @@ void add_last_calls(const Scene& scene, const std::vector<int>& heads, Explanati
     const int group = view.group_of_call.back();
     if (group < 0) continue;
     const std::string title = call_title(scene.job, group, last);
-    if (out.places.size() < kShown) out.places.push_back({{head}, "", "last call: " + title});
-    if (out.evidence.size() < kShown)
+    if (out.places.size() < kMostPlaces) out.places.push_back({{head}, "", "last call: " + title});
+    if (out.evidence.size() < kMostPlaces)
       out.evidence.push_back(evidence_of(scene.job, head, last, "its last call: " + title));
   }
   if (!heads.empty()) out.stack = last_stack(scene.job, heads.front());
@@ -127,14 +134,15 @@ bool are_others_at_one_place(const Scene& scene, int waiter) {
   return idle.size() >= 2 && are_at_one_place(scene, idle);
 }
 
-bool is_lonely(const Scene& scene, const Front& front, const std::vector<int>& heads) {
+/// Returns whether one rank waits, and nothing shows that the ranks it waits for are the ones in another place.
+bool is_only_waiter(const Scene& scene, const Front& front, const std::vector<int>& heads) {
   if (front.waiting.size() != 1) return false;
   if (heads.size() >= 2 && front.absent == heads && front.unseen.empty()) return true;
   return are_others_at_one_place(scene, front.waiting.front());
 }
 
 /// Explains that only `rank` waits in its call; `heads` are the ranks that it waits for.
-Explanation went_ahead(const Scene& scene, int rank, const std::vector<int>& heads) {
+Explanation explain_rank_ahead(const Scene& scene, int rank, const std::vector<int>& heads) {
   Explanation out;
   out.kind = Kind::DivergedControlFlow;
   out.culprits = {rank};
@@ -153,21 +161,37 @@ Explanation went_ahead(const Scene& scene, int rank, const std::vector<int>& hea
   return out;
 }
 
-Explanation absent(const Scene& scene, const Front& front, const std::vector<int>& heads) {
+/// Explains that the heads, which have a dump, have not made the call in which others wait.
+Explanation explain_absence(const Scene& scene, const Front& front, const std::vector<int>& heads) {
   Explanation out;
   out.culprits = heads;
-  // A rank whose log holds an exception is not a straggler, whatever its stack shows.
-  const auto raised = std::ranges::find_if(
-      heads, [&](int head) { return scene.job.rank(head).notes.has_exception; });
-  const bool has_raised = raised != heads.end();
-  const RankNotes& notes = scene.job.rank(has_raised ? *raised : heads.front()).notes;
-  out.kind = notes.is_busy && !has_raised ? Kind::Straggler : Kind::MissingRank;
   out.features = {Feature::Absent};
   add_front(scene, front, out);
   add_last_calls(scene, heads, out);
   out.waiting = waiters_of(scene.wait_state, heads);
-  if (has_raised) out.add(Feature::OwnException);
-  out.what = has_raised ? notes.exception : notes.is_busy ? notes.busy_with : "";
+  const auto notes_of = [&](int head) -> const RankNotes& { return scene.job.rank(head).notes; };
+  const auto has_raised = [&](int head) { return notes_of(head).has_exception; };
+  const bool have_all_raised = std::ranges::all_of(heads, has_raised);
+  // A rank whose log holds an exception is not a straggler, whatever its stack shows.
+  const bool are_all_busy =
+      std::ranges::none_of(heads, has_raised) &&
+      std::ranges::all_of(heads, [&](int head) { return notes_of(head).is_busy; });
+  out.kind = are_all_busy ? Kind::Straggler : Kind::MissingRank;
+  if (have_all_raised) out.add(Feature::OwnException);
+  // `what` is a statement on all heads: what only some of them did is stated by rank.
+  const auto text_of = [&](int head) {
+    const RankNotes& notes = notes_of(head);
+    return notes.has_exception ? notes.exception : notes.is_busy ? notes.busy_with : "";
+  };
+  const std::string first = text_of(heads.front());
+  const bool is_common =
+      (have_all_raised || are_all_busy) &&
+      std::ranges::all_of(heads, [&](int head) { return text_of(head) == first; });
+  if (is_common) out.what = first;
+  for (const int head : heads) {
+    if (is_common || text_of(head).empty() || out.places.size() >= kMostPlaces) continue;
+    out.places.push_back({{head}, "", (has_raised(head) ? "raised " : "is in ") + text_of(head)});
+  }
   const bool is_from_log =
       std::ranges::any_of(heads, [&](int head) { return scene.job.rank(head).is_from_log; });
   if (is_from_log) {
@@ -178,7 +202,7 @@ Explanation absent(const Scene& scene, const Front& front, const std::vector<int
     out.add(Feature::UnseenMembers);
     out.missing.push_back({Need::What::Dumps, front.unseen});
   }
-  if (!notes.is_busy) out.missing.push_back({Need::What::Stacks, heads});
+  if (!are_all_busy) out.missing.push_back({Need::What::Stacks, heads});
   return out;
 }
 
@@ -186,13 +210,14 @@ Explanation absent(const Scene& scene, const Front& front, const std::vector<int
 int transfer_with(const WaitState& wait_state, const std::vector<int>& heads) {
   for (std::size_t r = 0; r < wait_state.blocks.size(); ++r) {
     const auto& block = wait_state.blocks[r];
-    if (block && block->is_p2p && holds(heads, block->peer)) return static_cast<int>(r);
+    if (block && block->is_p2p && contains(heads, block->peer)) return static_cast<int>(r);
   }
   return -1;
 }
 
 /// Explains that a rank waits for the heads in a send or receive, and none does in a collective.
-Explanation owes_transfer(const Scene& scene, int waiter, const std::vector<int>& heads) {
+Explanation explain_missing_transfer(const Scene& scene, int waiter,
+                                     const std::vector<int>& heads) {
   Explanation out;
   const auto& block = scene.block(waiter);
   const Call& call = scene.call_of(waiter);
@@ -219,21 +244,25 @@ bool logs_meanwhile(const Scene& scene, int rank) {
 }
 
 /// With logs alone: the few ranks that do other things while the others time out are the culprits.
-std::optional<Explanation> logging_meanwhile(const Scene& scene, const Front& front,
-                                             const std::vector<int>& heads) {
+/// returns  nothing if they are more than half as many as the waiting ranks, or if other ranks lack the call as well
+std::optional<Explanation> explain_logging_ranks(const Scene& scene, const Front& front,
+                                                 const std::vector<int>& heads) {
   std::vector<int> busy;
   for (const int head : heads) {
     if (head < scene.job.world() && logs_meanwhile(scene, head)) busy.push_back(head);
   }
+  // Chosen: a clear majority waits, so that the ranks that log are the exception.
   const bool are_few = !busy.empty() && busy.size() * 2 <= front.waiting.size();
-  // Other ranks without lines may be absent as well.
-  if (!are_few || heads.size() > busy.size() * (scene.is_world_known ? 2 : 1)) return std::nullopt;
+  // Ranks without lines may be absent as well: they may be as many as the ranks that log, as the incomplete logs of a job
+  // with a known size; none while the size is unknown, since then any number of ranks may lack a log.
+  const std::size_t most_heads = busy.size() * (scene.is_world_known ? 2 : 1);
+  if (!are_few || heads.size() > most_heads) return std::nullopt;
   Explanation out;
   out.kind = Kind::MissingRank;
   out.culprits = busy;
   out.features = {Feature::LogsMeanwhile};
   add_front(scene, front, out);
-  const SaidLine& last = scene.job.rank(busy.front()).notes.last_line;
+  const LoggedLine& last = scene.job.rank(busy.front()).notes.last_line;
   out.what = last.text;
   out.evidence.push_back({last.file, -1, last.line, last.text});
   out.missing.push_back({Need::What::Stacks, busy});
@@ -241,7 +270,8 @@ std::optional<Explanation> logging_meanwhile(const Scene& scene, const Front& fr
 }
 
 /// With logs alone: explains ranks without a log. A missing log is not evidence against a rank.
-Explanation silent(const Scene& scene, const Front& front, const std::vector<int>& heads) {
+Explanation explain_missing_logs(const Scene& scene, const Front& front,
+                                 const std::vector<int>& heads) {
   Explanation out;
   out.features = {Feature::SilentRanks};
   add_front(scene, front, out);
@@ -249,7 +279,7 @@ Explanation silent(const Scene& scene, const Front& front, const std::vector<int
   if (scene.is_world_known) out.total = scene.job.world();
   for (const int head : heads) {
     if (head >= scene.job.world()) continue;
-    const SaidLine& last = scene.job.rank(head).notes.last_line;
+    const LoggedLine& last = scene.job.rank(head).notes.last_line;
     if (last.text.empty()) continue;
     out.others.push_back(head);
     if (out.evidence.size() < 6) out.evidence.push_back({last.file, -1, last.line, last.text});
@@ -259,9 +289,11 @@ Explanation silent(const Scene& scene, const Front& front, const std::vector<int
   return out;
 }
 
-std::optional<Explanation> unseen_by_logs(const Scene& scene, const Front& front,
-                                          const std::vector<int>& heads) {
-  if (auto busy = logging_meanwhile(scene, front, heads)) return busy;
+/// With logs alone: explains heads without a dump.
+/// returns  nothing if the size of the job is known and they are few next to the waiting ranks: explain_lost_dumps() names them
+std::optional<Explanation> explain_by_logs(const Scene& scene, const Front& front,
+                                           const std::vector<int>& heads) {
+  if (auto busy = explain_logging_ranks(scene, front, heads)) return busy;
   const Call* waited = scene.job.find(front.waiting.front(), front.group, front.sequence);
   const bool has_op = waited != nullptr && !scene.job.signature(*waited).name.empty();
   const Op op = has_op ? scene.job.signature(*waited).op : Op::Other;
@@ -280,21 +312,24 @@ std::optional<Explanation> unseen_by_logs(const Scene& scene, const Front& front
   // A rank that has done its part of a broadcast continues and logs nothing. So ranks that log are no evidence against
   // ranks that do not, unless a line states the number of ranks.
   if (has_op && !needs_everybody(op)) {
-    Explanation out = silent(scene, front, heads);
+    Explanation out = explain_missing_logs(scene, front, heads);
     if (scene.spans_hosts()) {
       out.kind = Kind::NetworkStall;
       out.add(Feature::SpansHosts);
     }
     return out;
   }
+  // Chosen: if more than a quarter of the ranks have no line on the call, logs are missing rather than ranks.
   if (heads.size() * 3 > front.waiting.size() || !scene.is_world_known)
-    return silent(scene, front, heads);
+    return explain_missing_logs(scene, front, heads);
   return std::nullopt;
 }
 
-Explanation without_dump(const Scene& scene, const Front& front, const std::vector<int>& heads) {
+/// Explains that ranks without a dump are the ones that others wait for.
+Explanation explain_lost_dumps(const Scene& scene, const Front& front,
+                               const std::vector<int>& heads) {
   if (!scene.has_dumps) {
-    if (auto by_logs = unseen_by_logs(scene, front, heads)) return *std::move(by_logs);
+    if (auto by_logs = explain_by_logs(scene, front, heads)) return *std::move(by_logs);
   }
   Explanation out;
   out.culprits = heads;
@@ -334,9 +369,10 @@ bool are_most_idle(const Scene& scene) {
   return idle > blocked && blocked > 1;
 }
 
-/// Returns whether a waiting rank's dump was written within seconds of its call: a rank that is one call behind may be
-/// on its way.
+/// Returns whether a waiting rank's dump was written within seconds of its call: a rank that is one call behind may
+/// still make the call.
 bool were_written_at_once(const Job& job, const Front& front) {
+  // Chosen: longer than most steps, and shorter than any timeout that a job sets.
   constexpr std::int64_t kSoon = 10'000'000'000;  // ns
   return std::ranges::any_of(front.waiting, [&](int rank) {
     const Call* call = job.find(rank, front.group, front.sequence);
@@ -345,32 +381,38 @@ bool were_written_at_once(const Job& job, const Front& front) {
   });
 }
 
-enum class Coming { MayCome, Unknown, IsLate };
+/// Whether ranks that are missing from a call may make it after the dumps were written.
+enum class Delay { Usual, Unknown, TooLong };
 
-Coming coming_of(const Scene& scene, const Front& front, const std::vector<int>& heads) {
+/// Returns how the delay of the heads compares with their pace. A rank of NCCL is always too late: its recorder writes
+/// the dump when a watchdog has timed out.
+Delay delay_of(const Scene& scene, const Front& front, const std::vector<int>& heads) {
   const int rank = front.waiting.front();
   const Call* call = scene.job.find(rank, front.group, front.sequence);
-  if (call == nullptr || is_like_nccl(scene.job.signature(*call).backend)) return Coming::IsLate;
+  if (call == nullptr || is_like_nccl(scene.job.signature(*call).backend)) return Delay::TooLong;
   if (call->state == CallState::Issued)
-    return were_written_at_once(scene.job, front) ? Coming::MayCome : Coming::IsLate;
+    return were_written_at_once(scene.job, front) ? Delay::Usual : Delay::TooLong;
   const bool has_failed = std::ranges::any_of(front.waiting, [&](int waiter) {
     return scene.job.rank(waiter).notes.has_failed || scene.job.rank(waiter).is_from_log;
   });
-  if (has_failed) return Coming::IsLate;
+  if (has_failed) return Delay::TooLong;
   // In a hang nearly all ranks wait for a few. If more are idle, their dumps are of another moment.
-  if (are_most_idle(scene) && !is_lonely(scene, front, heads)) return Coming::MayCome;
-  constexpr double kSkew = 0.05;  // seconds between the dumps of different ranks
-  Coming coming = Coming::IsLate;
+  if (are_most_idle(scene) && !is_only_waiter(scene, front, heads)) return Delay::Usual;
+  // Seconds. Chosen: dumps of one request are written this far apart, so that a shorter pause proves nothing.
+  constexpr double kSkew = 0.05;
+  Delay delay = Delay::TooLong;
   for (const int head : heads) {
-    if (scene.job.rank(head).notes.has_exception) return Coming::IsLate;
+    if (scene.job.rank(head).notes.has_exception) return Delay::TooLong;
     const Lateness late = lateness_of(scene.job, front, head);
-    if (late.late_s <= late.pause_s && late.pause_s > kSkew) return Coming::MayCome;
-    if (!late.is_pace_known) coming = Coming::Unknown;
+    if (late.late_s <= late.pause_s && late.pause_s > kSkew) return Delay::Usual;
+    if (!late.is_pace_known) delay = Delay::Unknown;
   }
-  return coming;
+  return delay;
 }
 
-Explanation on_its_way(const Scene& scene, const Front& front, const std::vector<int>& heads) {
+/// Explains that the heads are no later than usual: the job may still move.
+Explanation explain_usual_delay(const Scene& scene, const Front& front,
+                                const std::vector<int>& heads) {
   Explanation out;
   out.kind = Kind::NotAHang;
   out.features = {Feature::OnItsWay};
@@ -402,9 +444,10 @@ std::vector<std::vector<int>> unexplained_waits(const Scene& scene) {
   return open;
 }
 
-/// Returns the smallest set of ranks without a dump that explains every wait. Greedy: first the ranks that alone can
-/// explain a wait, then the rank that is missing from most calls. Waiting ranks explain nothing.
-std::vector<int> fewest(const Scene& scene, std::vector<int> heads) {
+/// Returns a small set of ranks without a dump that explains every wait, found greedily: first the ranks that alone can
+/// explain a wait, then the ranks that are missing from most calls, all of them if several are missing from equally many.
+/// Waiting ranks explain nothing. Returns the other heads if no rank explains a wait.
+std::vector<int> smallest_explaining_set(const Scene& scene, std::vector<int> heads) {
   const auto is_waiting = [&](int rank) {
     return rank < scene.job.world() && scene.job.rank(rank).notes.is_waiting;
   };
@@ -414,7 +457,7 @@ std::vector<int> fewest(const Scene& scene, std::vector<int> heads) {
   const auto choose = [&](const std::vector<int>& ranks) {
     chosen.insert(chosen.end(), ranks.begin(), ranks.end());
     std::erase_if(open, [&](const std::vector<int>& one) {
-      return std::ranges::any_of(ranks, [&](int rank) { return holds(one, rank); });
+      return std::ranges::any_of(ranks, [&](int rank) { return contains(one, rank); });
     });
   };
   while (!open.empty() && open.front().size() == 1) {
@@ -451,20 +494,21 @@ void add_idle(const Scene& scene, const std::vector<int>& idle, Explanations& ou
   const Front* front = front_without(scene.wait_state, idle);
   const int sender = front == nullptr ? transfer_with(scene.wait_state, idle) : -1;
   if (front == nullptr && sender < 0) return;
-  const bool is_alone =
-      front != nullptr ? is_lonely(scene, *front, idle) : are_others_at_one_place(scene, sender);
-  Explanation away =
-      front != nullptr ? absent(scene, *front, idle) : owes_transfer(scene, sender, idle);
-  if (is_alone) {
-    out.push_back(went_ahead(scene, front != nullptr ? front->waiting.front() : sender, idle));
+  const bool is_only = front != nullptr ? is_only_waiter(scene, *front, idle)
+                                        : are_others_at_one_place(scene, sender);
+  Explanation away = front != nullptr ? explain_absence(scene, *front, idle)
+                                      : explain_missing_transfer(scene, sender, idle);
+  if (is_only) {
+    out.push_back(
+        explain_rank_ahead(scene, front != nullptr ? front->waiting.front() : sender, idle));
     away.add(Feature::OtherExplains);
   }
   if (front != nullptr) {
-    const Coming coming = coming_of(scene, *front, idle);
-    if (coming == Coming::MayCome) {
+    const Delay delay = delay_of(scene, *front, idle);
+    if (delay == Delay::Usual) {
       away.add(Feature::MayCome);
-      out.push_back(on_its_way(scene, *front, idle));
-    } else if (coming == Coming::Unknown) {
+      out.push_back(explain_usual_delay(scene, *front, idle));
+    } else if (delay == Delay::Unknown) {
       away.add(Feature::PaceUnknown);
       away.missing.push_back({Need::What::LongerDumps});
     }
@@ -474,18 +518,19 @@ void add_idle(const Scene& scene, const std::vector<int>& idle, Explanations& ou
 
 /// With logs alone: exactly one of the ranks from 0 to the highest that timed out (or of all ranks of the job) did not
 /// time out. This rank certainly exists, as rank 0 does in every job; but its log may be incomplete.
-void add_only_silent(const Scene& scene, Explanations& out) {
+void add_only_rank_without_timeout(const Scene& scene, Explanations& out) {
+  // Chosen: of two ranks, one without a timeout is as likely a lost log.
   constexpr std::size_t kFewest = 3;
   if (scene.has_dumps) return;
-  std::set<int> gave_up = scene.gave_up;
+  std::set<int> timed_out = scene.timed_out;
   for (const auto& [rank, notes] : scene.logs.notes) {
-    if (rank >= 0 && notes.has_failed && !notes.has_lost_peer) gave_up.insert(rank);
+    if (rank >= 0 && notes.has_failed && !notes.has_lost_peer) timed_out.insert(rank);
   }
-  if (gave_up.size() < kFewest) return;
-  const int end = std::max(scene.logs.known_world, *gave_up.rbegin() + 1);
-  if (static_cast<int>(gave_up.size()) + 1 != end) return;
-  int silent = 0;
-  while (gave_up.contains(silent)) ++silent;
+  if (timed_out.size() < kFewest) return;
+  const int end = std::max(scene.logs.known_world, *timed_out.rbegin() + 1);
+  if (static_cast<int>(timed_out.size()) + 1 != end) return;
+  int other = 0;
+  while (timed_out.contains(other)) ++other;
   // A rank that has done its part of a rooted call continues, and does not time out.
   const bool is_rooted = std::ranges::any_of(scene.wait_state.fronts, [&](const Front& front) {
     const Signature& call = scene.job.signature(scene.call_of(front.waiting.front()));
@@ -494,12 +539,12 @@ void add_only_silent(const Scene& scene, Explanations& out) {
   if (is_rooted) return;
   Explanation one;
   one.kind = Kind::MissingRank;
-  one.culprits = {silent};
+  one.culprits = {other};
   one.features = {Feature::OnlySilent};
   for (const Front& front : scene.wait_state.fronts) {
     if (one.call.empty()) add_front(scene, front, one);
   }
-  one.waiting = {gave_up.begin(), gave_up.end()};
+  one.waiting = {timed_out.begin(), timed_out.end()};
   one.missing.push_back({Need::What::Stacks, one.culprits});
   one.missing.push_back({Need::What::Logs, one.culprits});
   out.push_back(std::move(one));
@@ -508,7 +553,7 @@ void add_only_silent(const Scene& scene, Explanations& out) {
 }  // namespace
 
 void add_absences(const Scene& scene, Explanations& out) {
-  add_only_silent(scene, out);
+  add_only_rank_without_timeout(scene, out);
   std::vector<int> blocked;
   for (int r = 0; r < scene.job.world(); ++r) {
     if (!scene.waits(r).empty()) blocked.push_back(r);
@@ -523,12 +568,12 @@ void add_absences(const Scene& scene, Explanations& out) {
     }
   }
   add_idle(scene, idle, out);
-  unseen = fewest(scene, std::move(unseen));
+  unseen = smallest_explaining_set(scene, std::move(unseen));
   if (unseen.empty()) return;
   if (const Front* front = front_without(scene.wait_state, unseen)) {
-    out.push_back(without_dump(scene, *front, unseen));
+    out.push_back(explain_lost_dumps(scene, *front, unseen));
   } else if (const int waiter = transfer_with(scene.wait_state, unseen); waiter >= 0) {
-    out.push_back(owes_transfer(scene, waiter, unseen));
+    out.push_back(explain_missing_transfer(scene, waiter, unseen));
   }
 }
 

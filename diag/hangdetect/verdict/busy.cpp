@@ -23,14 +23,14 @@ using BusyList = FactList<Busy>;
 std::vector<int> few_silent(const Scene& scene) {
   std::vector<int> silent;
   const bool is_known = scene.logs.known_world > 0;
-  const int end = is_known                ? scene.logs.known_world
-                  : scene.gave_up.empty() ? 0
-                                          : *scene.gave_up.rbegin();
+  const int end = is_known                  ? scene.logs.known_world
+                  : scene.timed_out.empty() ? 0
+                                            : *scene.timed_out.rbegin();
   for (int rank = 0; rank < end; ++rank) {
-    if (!scene.gave_up.contains(rank)) silent.push_back(rank);
+    if (!scene.timed_out.contains(rank)) silent.push_back(rank);
   }
   const bool are_few = silent.size() == 1 || (is_known && silent.size() * 4 <= std::size_t(end));
-  if (!are_few || scene.gave_up.size() < 2) silent.clear();
+  if (!are_few || scene.timed_out.size() < 2) silent.clear();
   return silent;
 }
 
@@ -63,9 +63,9 @@ void add_while_waiting(const Scene& scene, Explanations& out) {
   for (const Busy& one : stacks) said.push_back(&one);
   // A rank that timed out had reached the call. If all ranks timed out, no rank was busy.
   const bool have_all =
-      scene.logs.known_world > 0 && scene.gave_up.size() >= std::size_t(scene.logs.known_world);
+      scene.logs.known_world > 0 && scene.timed_out.size() >= std::size_t(scene.logs.known_world);
   std::erase_if(said, [&](const Busy* one) {
-    return one->subject.is_known() ? scene.gave_up.contains(one->subject.rank) : have_all;
+    return one->subject.is_known() ? scene.timed_out.contains(one->subject.rank) : have_all;
   });
   if (said.empty()) return;
   std::vector<int> ranks = ranks_of(said);
@@ -74,7 +74,7 @@ void add_while_waiting(const Scene& scene, Explanations& out) {
   if (ranks.empty() && !scene.has_dumps) {
     ranks = few_silent(scene);
     // In nearly all programs, only the main process draws progress bars and writes checkpoints.
-    const bool is_main = !scene.gave_up.empty() && !scene.gave_up.contains(0) && !is_of_kernel;
+    const bool is_main = !scene.timed_out.empty() && !scene.timed_out.contains(0) && !is_of_kernel;
     if (ranks.empty() && is_main) ranks = {0};
   }
   // A rank that leaves the program, or has raised an exception, no longer reaches the call.

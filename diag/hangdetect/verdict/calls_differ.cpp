@@ -115,7 +115,7 @@ bool is_swapped(const Meeting& at, const Side& many, const Side& few) {
 /// two calls of the program, not one call with a wrong size.
 bool are_other_calls(const Meeting& at, const Side& many, const Side& few) {
   if (!at.scene.job.rank(many.ranks.front()).is_from_log) return false;
-  constexpr std::uint64_t kBucket = 1000;
+  constexpr std::uint64_t kBucket = 1000;  // elements. Chosen: tensors of parameters have more
   const std::uint64_t a = at.signature(many).input_count;
   const std::uint64_t b = at.signature(few).input_count;
   return std::min(a, b) == 1 && std::max(a, b) >= kBucket;

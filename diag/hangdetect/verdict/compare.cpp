@@ -74,7 +74,8 @@ namespace {
 /// all-to-all may be uneven, but if it never was, unevenness is an error.
 /// returns  false also if no rank makes an all-to-all now: then it does not matter
 bool was_always_even(const Job& job, const Front& front) {
-  constexpr std::uint32_t kLooked = 24;
+  constexpr std::uint32_t kLooked =
+      24;  // calls before this one. Chosen: several steps of most jobs
   const bool is_all_to_all = std::ranges::any_of(front.entered, [&](int rank) {
     const Call* call = job.find(rank, front.group, front.sequence);
     return call != nullptr && job.signature(*call).op == Op::AllToAll;

@@ -15,10 +15,12 @@ enum class Difference { None, Op, Type, Size, Root };
 /// Returns the most severe difference between two ranks' calls of one collective.
 ///
 /// Sizes are compared as element counts, because NCCL sees a flat buffer: for a gather only the input, for a scatter
-/// only the output, for an all-to-all not at all, because its sizes may differ between ranks.
+/// only the output, for an all-to-all not at all, because its sizes may differ between ranks. Types, labels and roots are
+/// compared only if both calls state them.
 Difference difference_of(const Signature& a, const Signature& b);
 
-/// Returns a hash that is equal for two calls if difference_of() returns None for them.
+/// Returns a hash that is equal for two calls if difference_of() returns None for them and both state, or both lack, the
+/// type, the label and the root.
 std::uint64_t likeness_of(const Signature& signature);
 
 /// Ranks that made the same call at a front.
@@ -27,8 +29,9 @@ struct Side {
   std::vector<int> ranks;
 };
 
-/// Groups the members of a front by their call, the largest group first. Members whose call is no longer in their dump
-/// are omitted.
+/// Groups the members of a front by their call, the largest group first. Members whose call is no longer in their dump, or
+/// has no name, are omitted. A call of a log line without a type joins the only side that differs in nothing else; if
+/// several sides fit, its rank is omitted.
 std::vector<Side> sides_of(const Job& job, const Front& front);
 
 /// Returns the first call of the group in which members differ, whether it has ended or not; `waiting` holds the

@@ -12,6 +12,7 @@ namespace {
 /// Returns the probability of the least usual of the rank's newest calls, starting shortly before the call in which it
 /// is blocked.
 std::optional<double> least_usual(const Scene& scene, int rank, std::size_t block) {
+  // Chosen: a wrong call blocks its rank within a layer's calls or a few transfers of a pipeline.
   constexpr std::size_t kBefore = 32;  // calls before the blocked one
   constexpr std::size_t kBehind = 4;   // calls from the blocked one on
   const RankView& view = scene.job.rank(rank);
@@ -30,7 +31,8 @@ std::optional<double> least_usual(const Scene& scene, int rank, std::size_t bloc
 
 /// Returns the ranks whose call no other rank makes after the same calls, if those calls are clearly unusual.
 std::vector<int> unusual(const Scene& scene, const std::vector<int>& ranks) {
-  // A rank whose share is between the limits counts as neither.
+  // Chosen: a call that follows in one step of ten is rare, one that follows in every fifth step is not. A rank whose share
+  // is between the limits counts as neither.
   constexpr double kUnusual = 0.1, kUsual = 0.2;
   std::vector<int> odd;
   std::size_t usual = 0;

@@ -103,7 +103,7 @@ bool add_launched(const Scene& scene, Explanations& out) {
     if (one.cause != DeathCause::ExitCode && one.cause != DeathCause::Unknown) return true;
     // A status of 1 of many ranks, or of a rank that waited, is an exception that the hang itself raised. So is that
     // of rank 0, where torch's store runs: only rank 0 waits there for all others.
-    const bool has_waited = scene.gave_up.contains(ranks.front());
+    const bool has_waited = scene.timed_out.contains(ranks.front());
     return ranks.size() <= 2 && !has_waited && !(ranks.front() == 0 && fewer_came);
   });
   if (own.empty()) return false;

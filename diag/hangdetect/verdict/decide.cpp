@@ -18,7 +18,8 @@ namespace {
 
 using What = LogStatement::What;
 
-std::set<int> ranks_that_gave_up(const LogFacts& logs) {
+/// Returns the ranks whose log shows a call that has not ended, or a watchdog's timeout in an unknown call.
+std::set<int> ranks_that_timed_out(const LogFacts& logs) {
   std::set<int> ranks;
   for (const RankDump& dump : logs.dumps) {
     const bool waits =
@@ -31,7 +32,8 @@ std::set<int> ranks_that_gave_up(const LogFacts& logs) {
   return ranks;
 }
 
-/// The sort of evidence on which a ground is based; two grounds of one sort are based on the same observation.
+/// The sort of evidence on which a ground is based; two grounds of one sort are based on the same observation. The grounds
+/// of a sort are adjacent in weights.def, whose comments name the sorts: a last row of a sort ends it here.
 enum class Sort { Calls, Statements, Positions, Quiet };
 
 Sort sort_of(Feature ground) {
@@ -63,7 +65,7 @@ class Relations {
   /// Dumps on demand are written at slightly different moments, so some ranks only seem absent or ahead. Calls that do
   /// not match each other, and direct statements, keep their weight.
   void add_young_waits() {
-    // Three reports of ncclras with equal counts show that nothing moves, unless the job often pauses as long.
+    // Three reports (Scene::are_reports_equal) of ncclras with equal counts show that nothing moves, unless the job often pauses as long.
     const std::vector<RasReport>& reports = scene_.logs.reports;
     const bool is_usual = reports.size() >= 3 && are_waits_usual(scene_.job, scene_.wait_state);
     const bool is_still = !is_usual && scene_.are_reports_equal();
@@ -321,7 +323,8 @@ bool Scene::spans_hosts() const {
 }
 
 bool Scene::are_reports_equal() const {
-  constexpr std::size_t kEnough = 3;
+  constexpr std::size_t kEnough =
+      3;  // as many as `ringside attach` asks for (attach::Request::reports)
   return logs.reports.size() >= kEnough && !has_moved(logs.reports);
 }
 
@@ -349,7 +352,7 @@ Verdict decide(const Job& job, const LogFacts& logs, const Connections& connecti
                     .has_both_ends = connections.has_both_ends,
                     .has_dumps = has_dumps(job),
                     .is_world_known = is_world_known(job, logs),
-                    .gave_up = ranks_that_gave_up(logs)};
+                    .timed_out = ranks_that_timed_out(logs)};
   Explanations all;
   add_reports(scene, all);
   add_deaths(scene, all);

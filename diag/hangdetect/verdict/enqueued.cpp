@@ -53,7 +53,8 @@ void add_enqueued(const Scene& scene, Explanations& out) {
       one.count = pending - call->last_enqueued;
       one.evidence.push_back(evidence_of(call->source));
     }
-    // So many ranks must have enqueued the call for each rank that has not.
+    // So many ranks must have enqueued the call for each rank that has not. Chosen: a clear majority, as watchdogs log at
+    // different moments.
     constexpr std::size_t kFew = 3;
     if (one.culprits.empty() || one.others.size() < kFew * one.culprits.size()) continue;
     one.missing.push_back({Need::What::Stacks, one.culprits});

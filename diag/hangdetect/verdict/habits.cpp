@@ -11,8 +11,11 @@ namespace {
 
 /// Numbers of preceding calls by which the next one is predicted, in the order in which they are tried.
 constexpr std::array<std::size_t, 5> kLengths = {8, 5, 3, 2, 1};
-constexpr std::size_t kTeachers = 64;  ///< ranks that are used; parallel ranks make the same calls
-constexpr std::size_t kTaught = 400;   ///< newest calls of each rank that are used
+/// Least number of ranks that are used in a larger job. Chosen: parallel ranks make the same calls, and a pipeline has fewer
+/// stages.
+constexpr std::size_t kTeachers = 64;
+/// Newest calls of each rank that are used. Chosen: several steps of most jobs.
+constexpr std::size_t kTaught = 400;
 
 /// Returns a hash of the last `length` roles.
 std::uint64_t context(const std::vector<std::uint64_t>& roles, std::size_t end,

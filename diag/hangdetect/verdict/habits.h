@@ -15,7 +15,8 @@ namespace ringside::hang {
 /// description, the operation and the size. Ranks of parallel groups thus share what is learnt.
 class Habits {
  public:
-  /// Learns from at most a few hundred calls of at most `kTeachers` ranks.
+  /// Learns from the newest 400 calls of 64 to 127 ranks that are evenly spread over the job, or of all ranks of a smaller
+  /// job.
   explicit Habits(const Job& job);
 
   /// Returns how usual call `index` of the rank is, 0 .. 1: of the other places with the same preceding calls, the

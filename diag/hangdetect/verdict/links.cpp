@@ -57,7 +57,7 @@ void add_store(const Scene& scene, Explanations& out) {
   if (store.empty()) return;
   const std::vector<int> losers = ranks_of(store);
   const bool has_root = !losers.empty() && losers.front() == 0;
-  const bool may_name = !has_root && !losers.empty() && !scene.gave_up.contains(0);
+  const bool may_name = !has_root && !losers.empty() && !scene.timed_out.contains(0);
   Explanation one = stated(Kind::DeadRank, Feature::StoreLost, store,
                            may_name ? std::vector<int>{0} : std::vector<int>{});
   if (scene.logs.timeouts > 0) one.add(Feature::Consequence);

@@ -66,7 +66,7 @@ void add_places(const PositionGroup& group, Explanation& out) {
       return known.what == one->text && known.ranks == one->ranks;
     });
     if (is_known || out.places.size() >= kShown) continue;
-    out.places.push_back({one->ranks, one->who, one->text});
+    out.places.push_back({one->ranks, one->process_name, one->text});
     out.evidence.push_back(one->evidence);
   }
   if (out.stack.empty() && !group.positions.empty()) out.stack = group.positions.front()->stack;
@@ -223,8 +223,8 @@ void add_last_lines(const Scene& scene, Explanations& out) {
   const bool waits = names_wait(lines.at(odd.rest.front()).text);
   const bool waits_too = names_wait(lines.at(odd.odd.front()).text);
   const bool have_given_up =
-      std::ranges::includes(scene.gave_up, odd.rest) &&
-      std::ranges::none_of(odd.odd, [&](int rank) { return scene.gave_up.contains(rank); });
+      std::ranges::includes(scene.timed_out, odd.rest) &&
+      std::ranges::none_of(odd.odd, [&](int rank) { return scene.timed_out.contains(rank); });
   const Kind kind = odd.field.empty() && (have_given_up || (waits && !waits_too))
                         ? Kind::MissingRank
                     : odd.field.starts_with("seq")              ? Kind::MissingRank
@@ -263,10 +263,9 @@ Explanation outside(const Scene& scene, const Positions& busy, const Positions& 
   if (!are_few) out.add(Feature::CouldTurn);
   if (few.count > 1) out.add(Feature::SeveralRanks);
   if (out.culprits.empty() && busy.size() == 1 && few.count == 1) {
-    // Launchers start the ranks of a host one after another.
-    if (const int rank = rank_by_process_order(scene.logs, busy.front()); rank >= 0) {
-      out.culprits = {rank};
-      out.is_local_rank = true;
+    if (const auto ordered = rank_by_process_order(scene.logs, busy.front())) {
+      out.culprits = {ordered->rank};
+      out.is_local_rank = ordered->rank == ordered->local_rank;
       out.add(Feature::Doubtful);
     }
   }
@@ -355,7 +354,7 @@ void add_stacks(const Scene& scene, Explanations& out) {
     out.push_back(apart(groups));
     return;
   }
-  if (auto differs = number_that_differs(scene.logs)) {
+  if (auto differs = differing_number_text(scene.logs)) {
     Explanation one;
     one.kind = Kind::DivergedControlFlow;
     one.features = {Feature::StacksApart};

@@ -153,8 +153,12 @@ bool are_waits(const Job& job, const WaitState& wait_state, const IsShort& is_sh
 bool are_waits_young(const Job& job, const WaitState& wait_state) {
   return are_waits(job, wait_state, [&](int r, const RankDump& dump, const Call& call) {
     if (job.rank(r).is_from_log || !is_like_nccl(job.signature(call).backend)) return false;
-    const std::int64_t timeout_ms = dump.timeout_ms > 0 ? dump.timeout_ms : 600'000;
-    const std::int64_t long_ns = std::min<std::int64_t>(timeout_ms / 2, 30'000) * 1'000'000;
+    // source  PyTorch torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp, kProcessGroupNCCLDefaultTimeout
+    constexpr std::int64_t kDefaultTimeoutMs = 600'000;
+    // Chosen: longer than most steps, and than a person needs to request dumps of all ranks.
+    constexpr std::int64_t kLongMs = 30'000;
+    const std::int64_t timeout_ms = dump.timeout_ms > 0 ? dump.timeout_ms : kDefaultTimeoutMs;
+    const std::int64_t long_ns = std::min(timeout_ms / 2, kLongMs) * 1'000'000;
     return dump.written_ns - call.created_ns <= long_ns;
   });
 }

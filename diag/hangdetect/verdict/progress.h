@@ -21,10 +21,12 @@ struct Progress {
 /// completed a call that needs this rank and that this rank's dump lacks.
 Progress progress_of(const Job& job);
 
-/// Returns whether all blocked calls had waited only briefly when their dumps were written. NCCL's watchdog writes
-/// dumps after a time-out; dumps of young waits were requested manually, and the job may be moving.
+/// Returns whether all blocked calls had waited only briefly when their dumps were written: at most half of their timeout
+/// and at most 30 s. NCCL's watchdog writes dumps after a time-out; dumps of young waits were requested manually, and the
+/// job may be moving.
 ///
-/// The wait is computed from the file's time, which is later for a copy. Therefore false means unknown.
+/// False also if no rank is blocked, a call has failed or is not NCCL's, or a wait is unknown. The wait is computed from
+/// the file's time, which is later for a copy, so that false never shows a long wait.
 bool are_waits_young(const Job& job, const WaitState& wait_state);
 
 /// Returns whether the time from `since_ns` to the writing of the dump is no longer than one and a half times a pause

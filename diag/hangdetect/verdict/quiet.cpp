@@ -113,7 +113,7 @@ void support_idle(const Scene& scene, int dumps, Explanation& one) {
   one.total = dumps;
   one.count = equal_calls(scene.job);
   one.are_calls_alike = one.count > 0 && are_calls_alike(scene.job);
-  constexpr std::size_t kMost = 8;
+  constexpr std::size_t kMost = 8;  // places that a report lists
   for (const ProcessStack& stack : scene.logs.stacks) {
     const std::string where = position_of(stack).text;
     const auto known = std::ranges::find(one.places, where, &RanksAt::what);
@@ -262,7 +262,7 @@ void add_steps_apart(const Scene& scene, Explanations& out) {
 /// Returns whether a call failed after the job's end although its watchdog had not timed out: no rank had waited as
 /// long as the timeout.
 bool has_live_watchdog(const Scene& scene, const Died& end) {
-  constexpr std::uint64_t kFewest = 3;
+  constexpr std::uint64_t kFewest = 3;  // steps, so that the job had trained and not only begun
   return scene.logs.run.steps >= kFewest && scene.logs.run.waits == 0 &&
          std::ranges::any_of(scene.logs.statements, [&](const LogStatement& one) {
            return one.file == end.source.file && one.line > end.source.line &&
@@ -290,7 +290,10 @@ void add_cancelled(const Scene& scene, Explanations& out) {
   Explanation one;
   const std::int64_t quiet =
       end->time_us == 0 || run.last_step_us == 0 ? -1 : end->time_us - run.last_step_us;
-  const bool is_soon = quiet >= 0 && run.longest_step_us > 0 && quiet <= 2 * run.longest_step_us;
+  // Chosen: the step that was running at the end may be a little longer than the longest one before.
+  constexpr std::int64_t kSteps = 2;
+  const bool is_soon =
+      quiet >= 0 && run.longest_step_us > 0 && quiet <= kSteps * run.longest_step_us;
   // A preemption is unrelated to the state of the job.
   const bool is_preempted = end->reason.find("PREEMPT") != std::string::npos;
   if (run.has_moved && scene.logs.timeouts == 0 &&
@@ -361,8 +364,8 @@ void add_well(const Scene& scene, Explanations& out) {
     describe_steps(run, out.back());
     if (needs_more) out.back().missing.push_back({Need::What::StepTimes});
   };
-  // Number of lines from which on a warning counts as frequent: a person may take a pause, a slow start or a warning
-  // for a hang, although steps follow.
+  // A person may take a pause, a slow start or a warning for a hang, although steps follow. Chosen: steps of one job differ
+  // by less than this factor.
   constexpr std::int64_t kManyTimes = 5;
   const bool has_paused = run.shortest_step_us > 0 && run.steps_after_pause > 0 &&
                           run.longest_step_us > kManyTimes * run.shortest_step_us;
@@ -383,7 +386,7 @@ void add_well(const Scene& scene, Explanations& out) {
     return;
   }
   if (run.alarming > run.questions) return;
-  constexpr std::uint64_t kFewest = 3;
+  constexpr std::uint64_t kFewest = 3;  // steps: the first two of a job that hangs look alike
   if (run.harmless > 0 && run.questions == 0) {
     add(Feature::OnlyHarmless, false);
   } else if (run.steps >= kFewest && run.has_moved) {

@@ -123,9 +123,9 @@ void add_unnamed_reports(const Scene& scene, Explanations& out) {
 }
 
 void add_left(const Scene& scene, Explanations& out) {
-  if (scene.logs.timeouts == 0 || scene.gave_up.empty()) return;
+  if (scene.logs.timeouts == 0 || scene.timed_out.empty()) return;
   const Members left = facts_where(scene.facts.members, [&](const Member& one) {
-    return one.has_left && one.subject.is_known() && !scene.gave_up.contains(one.subject.rank);
+    return one.has_left && one.subject.is_known() && !scene.timed_out.contains(one.subject.rank);
   });
   if (left.empty()) return;
   std::set<int> ranks;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <set>
 #include <span>
 #include <vector>
@@ -28,7 +30,8 @@ struct Scene {
   bool has_both_ends = false;  ///< `connections` come from dumps of both ends; false: from traces
   bool has_dumps = false;      ///< as has_dumps(job) returns
   bool is_world_known = true;  ///< as is_world_known() returns
-  std::set<int> gave_up = {};  ///< ranks that report that they timed out in a call
+  /// Ranks whose log shows the call in which their watchdog timed out
+  std::set<int> timed_out = {};
 
   [[nodiscard]] const std::optional<Block>& block(int rank) const {
     return wait_state.blocks[static_cast<std::size_t>(rank)];
@@ -56,8 +59,10 @@ struct Scene {
   [[nodiscard]] bool is_hang_reported() const;
 };
 
-/// Returns whether each of the ranks `gone` wrote a dump that itself reports another rank as lost. Such a rank was
-/// still alive at that time: both sides report each other lost, which indicates a network partition.
+/// Returns whether each of the ranks `gone` wrote a dump whose reason states that a process ended, that ranks are missing,
+/// or that a connection broke. Such a rank was alive after it had lost its peers: both sides report each other lost, which
+/// indicates a network partition.
+/// returns  true if `gone` is empty
 bool have_reported(const Scene& scene, const std::vector<int>& gone);
 
 using Explanations = std::vector<Explanation>;

@@ -154,7 +154,7 @@ std::optional<Waits> read_waits(const LogFacts& logs) {
       waits.tag[rank] = stack.tag;
     }
   }
-  constexpr int kMost = 4096;
+  constexpr int kMost = 4096;  // ranks: the graph of waits has up to the square of edges
   if (waits.half.size() < 2 || waits.world > kMost) return std::nullopt;
   return waits;
 }
@@ -235,7 +235,7 @@ Position position_of(const ProcessStack& stack) {
   Position one;
   one.ranks = stack.ranks;
   one.count = stack.count;
-  one.who = stack.who();
+  one.process_name = stack.who();
   one.activity = stack.activity;
   one.is_transfer = stack.op == Op::Send || stack.op == Op::Recv || stack.op == Op::Coalesced;
   one.op = to_string(stack.op);
@@ -248,30 +248,31 @@ Position position_of(const ProcessStack& stack) {
   return one;
 }
 
-int rank_by_process_order(const LogFacts& logs, const Position& one) {
+std::optional<OrderedRank> rank_by_process_order(const LogFacts& logs, const Position& one) {
   const ProcessStack* own = nullptr;
   std::map<std::string, std::vector<std::int64_t>> hosts;
   for (const ProcessStack& stack : logs.stacks) {
-    if (static_cast<int>(stack.pids.size()) != stack.count) return -1;
+    if (static_cast<int>(stack.pids.size()) != stack.count) return std::nullopt;
     auto& pids = hosts[stack.file];
     pids.insert(pids.end(), stack.pids.begin(), stack.pids.end());
     if (stack.file == one.evidence.file && stack.line == one.evidence.line) own = &stack;
   }
-  if (own == nullptr || own->pids.size() != 1 || own->count != 1) return -1;
+  if (own == nullptr || own->pids.size() != 1 || own->count != 1) return std::nullopt;
   const std::size_t size = hosts.begin()->second.size();
   int host = -1;
   int number = 0;
   for (const auto& [file, pids] : hosts) {
-    if (pids.size() != size) return -1;
+    if (pids.size() != size) return std::nullopt;
     if (file == own->file) host = number;
     ++number;
   }
   const bool is_host = size == 2 || size == 4 || size == 8 || size == 16;
-  if (!is_host || host < 0) return -1;
+  if (!is_host || host < 0) return std::nullopt;
   std::vector<std::int64_t> pids = hosts.at(own->file);
   std::ranges::sort(pids);
   const auto at = std::ranges::lower_bound(pids, own->pids.front()) - pids.begin();
-  return host * static_cast<int>(size) + static_cast<int>(at);
+  const int local_rank = static_cast<int>(at);
+  return OrderedRank{host * static_cast<int>(size) + local_rank, local_rank};
 }
 
 std::optional<Explanation> crossed_positions(const LogFacts& logs, const Positions& waiting) {
@@ -303,7 +304,7 @@ std::optional<Explanation> crossed_positions(const LogFacts& logs, const Positio
   out.shown = Shown::Stacks;
   for (const Position& one : waiting) {
     if (out.places.size() >= 8) break;
-    out.places.push_back({one.ranks, one.who, one.text});
+    out.places.push_back({one.ranks, one.process_name, one.text});
     out.evidence.push_back(one.evidence);
   }
   if (!waiting.empty()) out.stack = waiting.front().stack;
@@ -311,7 +312,7 @@ std::optional<Explanation> crossed_positions(const LogFacts& logs, const Positio
   return out;
 }
 
-std::optional<std::string> number_that_differs(const LogFacts& logs) {
+std::optional<std::string> differing_number_text(const LogFacts& logs) {
   std::map<std::string, std::set<std::int64_t>> values;
   std::map<std::string, std::size_t> stacks_with;
   for (const ProcessStack& stack : logs.stacks) {

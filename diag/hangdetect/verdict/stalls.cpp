@@ -22,6 +22,7 @@ struct Stall {
     return *scene.job.find(front.waiting.front(), front.group, front.sequence);
   }
   [[nodiscard]] const Signature& signature() const { return scene.job.signature(call()); }
+  /// Returns whether at most a quarter of the ranks that made the call wait in it.
   [[nodiscard]] bool are_few() const {
     return front.waiting.size() * 4 <= front.waiting.size() + ahead.size();
   }
@@ -40,7 +41,8 @@ void add_wait(const Stall& stall, int rank, const Call& call, Explanation& out) 
 /// Explains ranks that, by log lines, time out in different calls of one group: they have not made equally many calls.
 /// Only their earlier calls would show which rank is wrong, unless few are behind.
 std::optional<Explanation> out_of_step(const Stall& stall) {
-  constexpr std::uint32_t kFar = 64;  // counts of other groups differ by any amount
+  // Chosen: ranks whose calls are further apart than this are in different groups, whose counts differ by any amount.
+  constexpr std::uint32_t kFar = 64;
   const Scene& scene = stall.scene;
   if (stall.ahead.empty() || scene.has_dumps) return std::nullopt;
   const Signature& signature = stall.signature();
@@ -57,21 +59,21 @@ std::optional<Explanation> out_of_step(const Stall& stall) {
     last = std::max(last, theirs.sequence);
   }
   // A rank that has enqueued the call in which the others wait has reached that call.
-  bool is_said = true;
+  bool is_stated = true;
   for (const int rank : stall.front.waiting) {
     const Call& own = *scene.job.find(rank, stall.front.group, stall.front.sequence);
     for (const GroupStatus& status : scene.job.rank(rank).dump->statuses) {
       if (status.pg != own.pg) continue;
-      is_said = is_said && status.is_said;
-      if (status.is_said && status.enqueued >= std::int64_t{first}) return std::nullopt;
+      is_stated = is_stated && status.is_stated;
+      if (status.is_stated && status.enqueued >= std::int64_t{first}) return std::nullopt;
     }
   }
   // In a rooted call, one rank can finish while another has not arrived.
-  if (is_said && !signature.name.empty() && !needs_everybody(signature.op)) return std::nullopt;
+  if (is_stated && !signature.name.empty() && !needs_everybody(signature.op)) return std::nullopt;
   Explanation out;
   out.kind = Kind::DivergedControlFlow;
   out.features = {Feature::OutOfStep};
-  const bool are_few = is_same && is_said && stall.are_few();
+  const bool are_few = is_same && is_stated && stall.are_few();
   // Lines without a group may count the calls of two groups.
   if (!is_same) out.add(Feature::Doubtful);
   (are_few ? out.culprits : out.suspects) = stall.front.waiting;
@@ -116,14 +118,14 @@ std::optional<Explanation> enqueued_less(const Stall& stall) {
   const Scene& scene = stall.scene;
   if (scene.has_dumps || !stall.ahead.empty()) return std::nullopt;
   std::vector<int> few;
-  // A host that still runs enqueues more calls than this in a step.
+  // Chosen: a host that still runs enqueues more calls than this in a step, whose calls it enqueues without waiting.
   constexpr std::int64_t kFar = 8;
   std::int64_t least = -1;
   for (const int rank : stall.front.waiting) {
     const Call& own = *scene.job.find(rank, stall.front.group, stall.front.sequence);
     std::int64_t enqueued = -1;
     for (const GroupStatus& status : scene.job.rank(rank).dump->statuses) {
-      if (status.pg == own.pg && status.is_said) enqueued = status.enqueued;
+      if (status.pg == own.pg && status.is_stated) enqueued = status.enqueued;
     }
     if (enqueued < 0) return std::nullopt;
     if (enqueued == std::int64_t{own.sequence}) {
@@ -153,14 +155,14 @@ std::optional<Explanation> enqueued_less(const Stall& stall) {
 std::optional<Explanation> groups_apart(const Scene& scene) {
   if (scene.has_dumps || scene.wait_state.fronts.size() < 2) return std::nullopt;
   std::set<int> waiting;
-  std::set<std::string> sorts;
+  std::set<std::string> group_kinds;
   Explanation out;
   for (const Front& front : scene.wait_state.fronts) {
     const int rank = front.waiting.front();
     const Call& call = scene.call_of(rank);
     const Group& group = scene.job.group(front.group);
     if (!front.absent.empty()) return std::nullopt;
-    sorts.insert(group.description.empty() ? group.name : group.description);
+    group_kinds.insert(group.description.empty() ? group.name : group.description);
     waiting.insert(front.waiting.begin(), front.waiting.end());
     out.places.push_back({front.waiting, "", call_title(scene.job, front.group, call)});
     if (out.evidence.size() < 8)
@@ -168,7 +170,7 @@ std::optional<Explanation> groups_apart(const Scene& scene) {
           evidence_of(scene.job, rank, call, "waits: " + out.places.back().what));
   }
   const bool are_all = static_cast<int>(waiting.size()) == scene.job.world();
-  if (sorts.size() < 2 || !are_all) return std::nullopt;
+  if (group_kinds.size() < 2 || !are_all) return std::nullopt;
   out.kind = Kind::DeadlockCycle;
   out.features = {Feature::GroupsApart};
   out.waiting = {waiting.begin(), waiting.end()};
@@ -216,6 +218,8 @@ Explanation all_entered(const Stall& stall) {
   return out;
 }
 
+/// Explains that the GPUs of `ranks` are stuck: calls are pending on them that ended on the others long ago.
+/// shape  ranks: not empty, each blocked
 Explanation stuck_device(const Scene& scene, const std::vector<int>& ranks) {
   Explanation out;
   out.kind = Kind::DeadRank;
@@ -269,6 +273,7 @@ std::optional<Explanation> unequal_transfer(const Scene& scene, const TwoEnds& e
     const auto index = static_cast<std::size_t>(call - scene.job.rank(rank).dump->calls.data());
     return scene.habits.usual(rank, index).value_or(0.5);
   };
+  // Chosen: half of the distance between a call of unknown habit (0.5) and one that was never (0) or always (1) made.
   constexpr double kClearly = 0.25;
   const double lead = usual(ends.rank, ends.call) - usual(ends.peer, ends.other);
   const int odd = lead < -kClearly ? ends.rank : lead > kClearly ? ends.peer : -1;
@@ -326,11 +331,11 @@ void add_stalls(const Scene& scene, Explanations& out) {
     return;
   }
   for (const Front& front : scene.wait_state.fronts) {
-    const bool holds_itself = std::ranges::all_of(front.waiting, [&](int rank) {
+    const bool is_unexplained = std::ranges::all_of(front.waiting, [&](int rank) {
       return scene.waits(rank).empty() || scene.waits(rank) == front.unseen;
     });
     // If only a status shows a call, its name is unknown and nothing can be compared.
-    const bool is_stall = front.absent.empty() && holds_itself && !front.waiting.empty() &&
+    const bool is_stall = front.absent.empty() && is_unexplained && !front.waiting.empty() &&
                           sides_of(scene.job, front).size() <= 1;
     if (!is_stall) continue;
     Stall stall{scene, front, {}};
@@ -347,9 +352,11 @@ void add_stalls(const Scene& scene, Explanations& out) {
     }
   }
   if (auto groups = groups_apart(scene)) out.push_back(*std::move(groups));
-  constexpr std::size_t kMost = 8;
+  // Transfers of one stalled pipeline look alike: a report of more of them would not be read.
+  constexpr std::size_t kMostTransfers = 8;
+  const std::size_t before = out.size();
   for (const auto& [rank, peer] : met_transfers(scene)) {
-    if (out.size() >= kMost) break;
+    if (out.size() - before >= kMostTransfers) break;
     auto unequal = unequal_ends(scene, rank, peer);
     out.push_back(unequal ? *std::move(unequal) : stalled_transfer(scene, rank, peer));
   }

@@ -34,7 +34,7 @@ T fact_of(const LogStatement& one, Reporter reporter, Basis basis = Basis::Repor
   fact.time_us = one.time_us;
   fact.basis = basis;
   fact.reporter = reporter;
-  fact.witnesses = one.speakers;
+  fact.witnesses = one.dump_ranks;
   if (one.ranks.size() == 1) fact.subject.rank = one.ranks.front();
   return fact;
 }

@@ -19,7 +19,7 @@ using ringside::to_string;
 /// Ranks at one position, with the name of that call or code.
 struct RanksAt {
   std::vector<int> ranks;           ///< empty: `who` names the process
-  std::string who;                  ///< `pid 688514 on node48`; empty: `ranks` are known
+  std::string who;                  ///< `process 688514 (node48)`; empty: `ranks` are known
   std::string what;                 ///< `all_reduce([[64]] Float)`, `save (checkpoint.py:650)`
   std::vector<int> waits_for = {};  ///< global ranks
 };

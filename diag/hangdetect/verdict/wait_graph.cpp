@@ -108,10 +108,11 @@ bool has_cycle(const Graph& graph, const std::vector<int>& ranks, int without) {
   return left > 0;
 }
 
-/// Returns a shortest cycle through the first rank of the component that is in a cycle.
+/// Returns the shortest of the cycles through one of the component's first kTries ranks, each of which is in a cycle.
 std::vector<int> shortest_cycle(const Graph& graph, const std::vector<int>& ranks) {
   std::vector<int> best;
-  const std::size_t tries = std::min<std::size_t>(ranks.size(), 16);
+  constexpr std::size_t kTries = 16;  // each visits the whole component
+  const std::size_t tries = std::min(ranks.size(), kTries);
   for (std::size_t i = 0; i < tries; ++i) {
     const int start = ranks[i];
     std::vector<int> before(graph.size(), -1);
@@ -173,7 +174,7 @@ std::vector<WaitCycle> wait_cycles(const Graph& waits) {
     if (leads_to_cyclic) continue;
     WaitCycle cycle{members[i], {}, {}};
     cycle.shortest = shortest_cycle(waits, cycle.ranks);
-    // A rank that is in every cycle is in the shortest one.
+    // A rank that is in every cycle is in this one.
     for (const int rank : cycle.shortest) {
       if (!has_cycle(waits, cycle.ranks, rank)) cycle.breakers.push_back(rank);
     }

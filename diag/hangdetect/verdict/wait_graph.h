@@ -6,8 +6,9 @@ namespace ringside::hang {
 
 /// A set of ranks that wait for each other in a cycle. None of them can continue, whatever other ranks do.
 struct WaitCycle {
-  std::vector<int> ranks;     ///< ranks of the strongly connected component, ascending
-  std::vector<int> shortest;  ///< a shortest cycle in it; each rank waits for the next
+  std::vector<int> ranks;  ///< ranks of the strongly connected component, ascending
+  /// The shortest cycle through one of its first 16 ranks; each rank waits for the next one, the last for the first
+  std::vector<int> shortest;
   std::vector<int> breakers;  ///< ranks that are in every cycle of the component
 };
 

@@ -124,7 +124,8 @@ std::string stack_text(const Explanation& one) {
   const std::string place = one.places.empty() ? "" : one.places.front().what;
   switch (one.ground()) {
     case F::OutsideByStack: {
-      const bool is_guess = one.is_local_rank && !one.culprits.empty();
+      // The rank of a process without one is computed from the order of process ids.
+      const bool is_guess = one.has(F::Doubtful) && !one.culprits.empty();
       const std::string who =
           is_guess && !one.places.empty() ? capital(one.places.front().who) : subject(one, "", "");
       return fmt::format(

@@ -1,4 +1,4 @@
-#include "harness/sweep/crew.h"
+#include "harness/sweep/worker.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,10 +16,10 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-class Crews : public testing::Test {
+class Workers : public testing::Test {
  protected:
-  Crews() { fs::remove_all(folder_); }
-  ~Crews() override { fs::remove_all(folder_); }
+  Workers() { fs::remove_all(folder_); }
+  ~Workers() override { fs::remove_all(folder_); }
 
   ResultStore store_of(const std::vector<std::string>& keys) const {
     auto store = ResultStore::open(folder_);
@@ -49,7 +49,7 @@ class Crews : public testing::Test {
     return results;
   }
 
-  const std::string folder_ = testing::TempDir() + "crew_" +
+  const std::string folder_ = testing::TempDir() + "worker_" +
                               testing::UnitTest::GetInstance()->current_test_info()->name() +
                               std::to_string(::getpid());
 };
@@ -58,18 +58,18 @@ PointResult finished(double step_s) {
   return {.end = PointResult::End::Finished, .step = Seconds{step_s}};
 }
 
-TEST_F(Crews, WorkOutEveryPointOnce) {
+TEST_F(Workers, WorkOutEveryPointOnce) {
   ResultStore store = store_of({"1", "2", "3", "4", "5"});
   std::int64_t reported = 0;
   const auto work = [&](const std::string& key) {
     note(key);
     return finished(std::stod(key));
   };
-  const CrewOptions options{.jobs = 2, .progress = [&](const SweepProgress& now) {
-                              EXPECT_GE(now.done, reported);
-                              reported = now.done;
-                            }};
-  ASSERT_TRUE(run_crew(store, work, options));
+  const WorkerOptions options{.jobs = 2, .progress = [&](const SweepProgress& now) {
+                                EXPECT_GE(now.done, reported);
+                                reported = now.done;
+                              }};
+  ASSERT_TRUE(run_worker(store, work, options));
   EXPECT_EQ(reported, 5);
   const auto results = results_of(store);
   ASSERT_EQ(results.size(), 5U);
@@ -80,7 +80,7 @@ TEST_F(Crews, WorkOutEveryPointOnce) {
 }
 
 // A point whose process dies has a result with its last output; the other points are computed.
-TEST_F(Crews, DeathIsAResult) {
+TEST_F(Workers, DeathIsAResult) {
   ResultStore store = store_of({"aborts", "exits", "throws", "fine"});
   const auto work = [](const std::string& key) -> PointResult {
     if (key == "aborts") {
@@ -91,7 +91,7 @@ TEST_F(Crews, DeathIsAResult) {
     if (key == "throws") throw std::runtime_error("no such thing");
     return finished(1);
   };
-  ASSERT_TRUE(run_crew(store, work, {.jobs = 4}));
+  ASSERT_TRUE(run_worker(store, work, {.jobs = 4}));
   auto results = results_of(store);
   EXPECT_EQ(results["aborts"].end, PointResult::End::Failed);
   EXPECT_THAT(results["aborts"].reason, HasSubstr("rank 3 of 2"));
@@ -101,14 +101,28 @@ TEST_F(Crews, DeathIsAResult) {
 }
 
 // A point that is killed from outside is begun again; the third time, the result reports it.
-TEST_F(Crews, AKilledPointIsBegunAnew) {
+// A library may call exit(0) within a simulation.
+TEST_F(Workers, AProcessWithoutAnAnswerIsAFailedPoint) {
+  ResultStore store = store_of({"ends", "runs"});
+  const auto compute = [](const std::string& key) {
+    if (key == "ends") ::_exit(0);
+    return finished(1);
+  };
+  ASSERT_TRUE(run_worker(store, compute, {.jobs = 2}));
+  const auto results = results_of(store);
+  EXPECT_EQ(results.at("ends").end, PointResult::End::Failed);
+  EXPECT_THAT(results.at("ends").reason, HasSubstr("without an answer"));
+  EXPECT_EQ(results.at("runs").end, PointResult::End::Finished);
+}
+
+TEST_F(Workers, AKilledPointIsBegunAnew) {
   ResultStore store = store_of({"once", "ever"});
   const auto work = [&](const std::string& key) {
     note(key);
     if (key == "ever" || tries(key) == 1) ::raise(SIGKILL);
     return finished(2);
   };
-  ASSERT_TRUE(run_crew(store, work, {.jobs = 1}));
+  ASSERT_TRUE(run_worker(store, work, {.jobs = 1}));
   auto results = results_of(store);
   EXPECT_EQ(results["once"].end, PointResult::End::Finished);
   EXPECT_EQ(tries("once"), 2);
@@ -116,14 +130,14 @@ TEST_F(Crews, AKilledPointIsBegunAnew) {
   EXPECT_EQ(tries("ever"), 3);
 }
 
-TEST_F(Crews, APointThatTakesTooLongIsEnded) {
+TEST_F(Workers, APointThatTakesTooLongIsEnded) {
   ResultStore store = store_of({"slow"});
   const auto work = [&](const std::string& key) {
     note(key);
     for (;;) ::pause();
     return finished(1);
   };
-  ASSERT_TRUE(run_crew(store, work, {.jobs = 1, .limit = Seconds{0.05}}));
+  ASSERT_TRUE(run_worker(store, work, {.jobs = 1, .limit = Seconds{0.05}}));
   EXPECT_THAT(results_of(store)["slow"].reason, HasSubstr("longer than 0.05 s"));
   EXPECT_EQ(tries("slow"), 1);
 }
