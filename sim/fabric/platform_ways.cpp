@@ -9,9 +9,9 @@ namespace {
 // Maximum hops between gateways, because zones may refer to each other endlessly.
 constexpr int kMostTurns = 100'000;
 
-class WaySearch {
+class RouteSearch {
  public:
-  explicit WaySearch(const Platform& platform) : platform_(platform) {}
+  explicit RouteSearch(const Platform& platform) : platform_(platform) {}
 
   /// Appends the links from one point to another.
   bool search(int from, int to, std::vector<int>& links) {
@@ -74,8 +74,8 @@ class WaySearch {
     }
     const auto is_router = [this](int at) { return point(at).kind == PlatformPoint::Kind::Router; };
     if (is_router(from) || is_router(to)) return PlatformHop{};
-    return PlatformHop{.links = way_in_grid(of, point(from).index - of.first_host,
-                                            point(to).index - of.first_host)};
+    return PlatformHop{.links = route_in_grid(of, point(from).index - of.first_host,
+                                              point(to).index - of.first_host)};
   }
 
   [[nodiscard]] static const PlatformHop* find(const PlatformZone& of, int from, int to) {
@@ -148,21 +148,21 @@ class WaySearch {
 
 }  // namespace
 
-std::optional<std::vector<int>> platform_way(const Platform& platform, int from, int to) {
+std::optional<std::vector<int>> platform_route(const Platform& platform, int from, int to) {
   std::vector<int> links;
   const auto point = [&](int host) { return platform.hosts[static_cast<std::size_t>(host)].point; };
-  if (!WaySearch(platform).search(point(from), point(to), links)) return std::nullopt;
+  if (!RouteSearch(platform).search(point(from), point(to), links)) return std::nullopt;
   return links;
 }
 
 const char* to_string(ZoneKind kind) {
   switch (kind) {
     case ZoneKind::None:
-      return "no ways";
+      return "no routes";
     case ZoneKind::Full:
-      return "ways as written";
+      return "routes as written";
     case ZoneKind::Shortest:
-      return "shortest ways";
+      return "shortest routes";
     case ZoneKind::Star:
       return "star";
     case ZoneKind::FatTree:
