@@ -18,6 +18,7 @@
 namespace ringside::study {
 namespace {
 
+// The first two bound the time of the answer; a larger size is damaged.
 constexpr int kMostRanks = 4096;
 constexpr std::size_t kMostKinds = 64;
 constexpr Bytes kMostBytes{std::uint64_t{1} << 40};
@@ -73,8 +74,9 @@ class TracedGroups {
   hangs::Program program_;
 };
 
-/// A call as a step of a program: its size is that of the larger buffer, a step's that of the input (reduce_scatter: of
-/// the output). A trace has no types: sizes that float elements can have are of these, which NVLS can reduce.
+/// Returns a call as a step of a program; nothing: it has no prediction. A call's size is that of the larger buffer, a
+/// step's that of the input (reduce_scatter: of the output). A trace has no types: sizes that float elements can have
+/// are of these, which NVLS can reduce.
 std::optional<hangs::Step> step_of(const CallSummary& call) {
   hangs::Step step;
   step.kind = hangs::Step::Kind::Call;

@@ -165,7 +165,7 @@ Seconds shortest_step(const SimCosts& costs) {
 
 /// Widens the error beyond the measured systems: predictions are worse there, by an unknown amount.
 void set_error(const SimPlan& plan, SimRow& row) {
-  constexpr double kBeyond = 1.5;
+  constexpr double kBeyond = 1.5;  // a guess: no measurement of such a system exists
   if (row.fidelity == kModelFidelity) {
     row.error_percent = plan.model.error_nccl[size_class_of(row.call.bytes)];
     return;
@@ -327,7 +327,7 @@ Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimExtras&
 }
 
 std::vector<Curve> curves_of(const std::vector<SimRow>& rows) {
-  std::vector<Curve> curves{{.name = "simulated"}, {.name = "NCCL's model", .is_second = true}};
+  std::vector<Curve> curves{{.name = "simulated"}, {.name = "NCCL's model", .is_secondary = true}};
   for (const SimRow& row : rows) {
     curves[0].points.push_back({row.call.bytes, row.result.time, row.busbw});
     const std::optional<Seconds> predicted = predicted_of(row.call.tuned);
