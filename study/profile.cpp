@@ -306,7 +306,8 @@ Result<Profile> profile_call(const SimPlan& plan, const SimCall& call,
   profile.links = usage_of(network, result.loads, result.time);
   profile.span = result.loads.span;
   if (profile.row.fidelity == "flow" || profile.row.fidelity == "model") {
-    profile.no_path = fmt::format("{} takes no steps: --fidelity event does", profile.row.fidelity);
+    profile.no_path =
+        fmt::format("{} simulates no steps: --fidelity event does", profile.row.fidelity);
     return profile;
   }
   if (!profile.row.is_traced) {

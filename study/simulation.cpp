@@ -27,9 +27,8 @@ Result<JobOptions> forced(const SimQuestion& question, Collective collective) {
   if (!question.net.empty()) {
     RINGSIDE_TRY(const NetKind net, parse_net_kind(question.net));
     if (net == NetKind::Tcp && job.hosts.gdr.value_or(false)) {
-      return Error{
-          ErrorCode::InvalidArgument, "GPUDirect RDMA with --net tcp",
-          "NCCL's sockets read and write the hosts' memory; tcpx and fastrak do otherwise"};
+      return Error{ErrorCode::InvalidArgument, "GPUDirect RDMA with --net tcp",
+                   "NCCL's sockets read and write the hosts' memory; tcpx and fastrak do not"};
     }
     if (net == NetKind::Tcp) job.hosts.gdr = false;
   }

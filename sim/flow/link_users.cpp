@@ -67,7 +67,7 @@ LinkUsers::Sharing LinkUsers::sharing(int shape, int kind, const LineSpan& own) 
         return std::pair{group.shape, group.kind};
       });
   RINGSIDE_ASSERT(mine != groups_.end() && mine->shape == shape && mine->kind == kind,
-                  "no line of kind {} lies over the link", kind);
+                  "no line of kind {} uses the link", kind);
   // Subtracting a part from a sum may give a value slightly below 0.
   Sharing sharing{.together = mine->count, .elsewhere = std::max(0.0, use_ - mine->use)};
   if (!has_spans_) {

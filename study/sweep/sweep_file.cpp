@@ -298,7 +298,7 @@ class SweepReader {
       return given.bad(given.node(), "a price is one of host_hour, gpu_hour, host", kExample);
     }
     if (price.host.has_value() != price.years.has_value() || (price.fabric && !price.host)) {
-      return given.bad(given.node(), "what is bought has host and years, and maybe fabric",
+      return given.bad(given.node(), "a purchase price has host and years, and maybe fabric",
                        "{host: 280000, fabric: 30000, years: 4}");
     }
     if (price.years && price.years->value < 0.1) {

@@ -7,15 +7,18 @@ namespace ringside {
 namespace {
 
 // Maximum hops between gateways, because zones may refer to each other endlessly.
-constexpr int kMostTurns = 100'000;
+constexpr int kMostHops = 100'000;
 
+/// A search for one route. The route of a zone joins two of its children; if these are zones, further searches join their
+/// gateways with the points within.
 class RouteSearch {
  public:
   explicit RouteSearch(const Platform& platform) : platform_(platform) {}
 
   /// Appends the links from one point to another.
+  /// returns  false: there is no route, or it has too many hops; `links` may have a part of it
   bool search(int from, int to, std::vector<int>& links) {
-    if (++turns_ > kMostTurns) return false;
+    if (++hops_ > kMostHops) return false;
     if (from == to) return true;
     const auto [zone, near, far] = meet(from, to);
     if (zone < 0) return false;
@@ -27,10 +30,11 @@ class RouteSearch {
   }
 
  private:
+  /// The innermost zone that contains both points, and its children that contain each of them.
   struct Meeting {
-    int zone = -1, near = -1,
-        /// The innermost zone that contains both points, and the child of it that contains each
-        far = -1;
+    int zone = -1;  ///< -1: no zone's route joins them
+    int near = -1;
+    int far = -1;
   };
 
   [[nodiscard]] const PlatformPoint& point(int number) const {
@@ -56,6 +60,7 @@ class RouteSearch {
     return {point(a).zone, a, b};
   }
 
+  /// Returns the route of a zone between two of its children.
   [[nodiscard]] std::optional<PlatformHop> local(int number, int from, int to) {
     const PlatformZone& of = zone(number);
     switch (of.kind) {
@@ -143,7 +148,7 @@ class RouteSearch {
   }
 
   const Platform& platform_;
-  int turns_ = 0;
+  int hops_ = 0;
 };
 
 }  // namespace
