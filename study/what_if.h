@@ -28,7 +28,7 @@ struct VaryAxis {
   std::string key;
   std::vector<std::string> values;
 };
-/// Parses a key and its values. The key may be unknown; apply_setting() tells.
+/// Parses a key and its values. The key may be unknown: apply_setting() checks it.
 /// text    KEY=V1,V2,... A comma within brackets or quotes belongs to the value:
 ///         NCCL_ALGO="Ring,Tree",NVLS and fabric.dims=[4,2],[8,1] have two values each. Quotes
 ///         around a whole value are removed

@@ -41,8 +41,8 @@ Json answer_json(const AttachAnswer& answer);
 Error with_attach_help(Error error);
 
 /// Returns the exit status: kFine if the verdict is that the job does not hang (NotAHang); kRunFailed if there is no
-/// verdict (Unknown) and the reports do not show that the job stands still, even if they show that it moves; else
-/// kFinding.
+/// verdict (Unknown) and the reports do not show that the job is stuck (JobState::Still), even if they show that it makes
+/// progress; else kFinding.
 int answer_status(const AttachAnswer& answer);
 
 }  // namespace ringside::cli
