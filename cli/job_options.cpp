@@ -30,7 +30,7 @@ Option* add_job_options(Options& app, JobOptions& options) {
   return on;
 }
 
-void note_idle_settings(const JobOptions& options) {
+void print_idle_settings(const JobOptions& options) {
   for (const std::string& note : study::idle_notes(options)) fmt::print(stderr, "note: {}\n", note);
 }
 

@@ -13,7 +13,7 @@ using study::JobOptions;  // every verb about a cluster uses it
 /// returns --on, which is required
 Option* add_job_options(Options& app, JobOptions& options);
 
-/// Says on stderr which of the settings decide nothing.
-void note_idle_settings(const JobOptions& options);
+/// Prints a note on stderr for each setting without effect.
+void print_idle_settings(const JobOptions& options);
 
 }  // namespace ringside::cli

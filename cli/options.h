@@ -80,12 +80,12 @@ class Options {
   /// Adds a subcommand with options of its own: `ringside trace info`. The user must name one of
   /// the subcommands.
   Options* add_subcommand(const std::string& name, const std::string& what);
-  /// For --help, in place of the line for the list of verbs
+  /// Sets the text that --help shows in place of the line for the list of verbs.
   void describe(const std::string& text);
   void add_version(const std::string& version);
-  void add_moved(std::string option,
-                 std::string now);  ///< an option that has moved to another verb
-  /// For another program: none is parsed here
+  /// Adds an option that the verb had once. Its use is an error that names the replacement `now`.
+  void add_moved(std::string option, std::string now);
+  /// Makes parse() store all words unparsed, for another program.
   void pass_all_words(std::vector<std::string>& words);
 
   /// Parses the words after the name. If there are subcommands, the first word names one.

@@ -31,7 +31,7 @@ struct InterruptText {
   std::atomic<int> current{-1};                  ///< -1: nothing is being done
   std::atomic<bool> is_taken{false};
 };
-InterruptText last_words;
+InterruptText interrupt_text;
 constexpr std::string_view kInterrupted = "\nringside: interrupted after ";
 
 /// Milliseconds of a clock that a signal's handler may read.
@@ -41,36 +41,39 @@ std::int64_t milliseconds_now() {
   return std::int64_t{1000} * now.tv_sec + now.tv_nsec / 1000000;
 }
 
-void say(const char* text, std::size_t length) {
+/// Writes to stderr. Async-signal-safe.
+void print_raw(const char* text, std::size_t length) {
   if (::write(STDERR_FILENO, text, length) < 0) {
     // stderr has no reader any more: the program ends nevertheless.
   }
 }
 
 /// Prints the time since `begun`, in seconds. Only the signal handler knows it. Async-signal-safe.
-void say_after(std::int64_t begun) {
-  say(kInterrupted.data(), kInterrupted.size());
+void print_time_since(std::int64_t begun) {
+  print_raw(kInterrupted.data(), kInterrupted.size());
   std::array<char, 24> digits{};
   const auto [end, failed] = std::to_chars(digits.data(), digits.data() + digits.size(),
                                            (milliseconds_now() - begun) / 1000);
-  if (failed == std::errc{}) say(digits.data(), static_cast<std::size_t>(end - digits.data()));
+  if (failed == std::errc{})
+    print_raw(digits.data(), static_cast<std::size_t>(end - digits.data()));
 }
 
-void leave(const std::string& line) {
-  const int next = last_words.current.load() == 0 ? 1 : 0;
-  std::array<char, 256>& text = last_words.texts[static_cast<std::size_t>(next)];
+/// Sets the text that an interrupt prints.
+void prepare_interrupt_text(const std::string& line) {
+  const int next = interrupt_text.current.load() == 0 ? 1 : 0;
+  std::array<char, 256>& text = interrupt_text.texts[static_cast<std::size_t>(next)];
   const std::size_t length = std::min(line.size(), text.size() - 1);
   std::memcpy(text.data(), line.data(), length);
   text[length] = '\0';
-  last_words.current.store(next);
+  interrupt_text.current.store(next);
 }
 
 extern "C" void print_and_end(int signal) {
-  const int current = last_words.current.load();
+  const int current = interrupt_text.current.load();
   if (current >= 0) {
-    if (const std::int64_t begun = last_words.begun.load(); begun > 0) say_after(begun);
-    const char* const text = last_words.texts[static_cast<std::size_t>(current)].data();
-    say(text, std::strlen(text));
+    if (const std::int64_t begun = interrupt_text.begun.load(); begun > 0) print_time_since(begun);
+    const char* const text = interrupt_text.texts[static_cast<std::size_t>(current)].data();
+    print_raw(text, std::strlen(text));
   }
   std::signal(signal, SIG_DFL);
   std::raise(signal);
@@ -78,7 +81,7 @@ extern "C" void print_and_end(int signal) {
 
 /// Does nothing if SIGINT is handled elsewhere or ignored. returns  whether this object reports the interrupt
 bool listen_for_interrupt() {
-  if (last_words.is_taken.exchange(true)) return false;
+  if (interrupt_text.is_taken.exchange(true)) return false;
   const auto before = std::signal(SIGINT, print_and_end);
   if (before != SIG_DFL) std::signal(SIGINT, before);
   return true;
@@ -120,18 +123,19 @@ Progress::Progress(std::string what)
       is_reported_(listen_for_interrupt()),
       begun_(milliseconds_now()),
       next_(begin_ + (is_terminal_ ? kFirst : kEvery)) {
-  if (is_reported_) leave(fmt::format("\nringside: interrupted while {}\n", what_));
+  if (is_reported_)
+    prepare_interrupt_text(fmt::format("\nringside: interrupted while {}\n", what_));
 }
 
 Progress::~Progress() {
   erase();
   if (!is_reported_) return;
-  last_words.current.store(-1);
-  last_words.begun.store(0);
+  interrupt_text.current.store(-1);
+  interrupt_text.begun.store(0);
   if (const auto handler = std::signal(SIGINT, SIG_DFL); handler != print_and_end) {
     std::signal(SIGINT, handler);  // another handler by now
   }
-  last_words.is_taken.store(false);
+  interrupt_text.is_taken.store(false);
 }
 
 void Progress::show(double share, const std::string& note) {
@@ -142,8 +146,8 @@ void Progress::show(double share, const std::string& note) {
   if (!lock.owns_lock() || now < next_) return;
   next_ = now + kEvery;
   if (is_reported_) {
-    leave(interrupted_tail(what_, share));
-    last_words.begun.store(begun_);
+    prepare_interrupt_text(interrupted_tail(what_, share));
+    interrupt_text.begun.store(begun_);
   }
   if (!is_terminal_) return;
   is_drawn_ = true;

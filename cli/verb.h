@@ -11,7 +11,7 @@ namespace ringside::cli {
 
 class Options;
 
-/// Exit statuses.  source  design.md, "The command line"
+/// Exit statuses. docs/reference/command-line.md lists them.
 enum ExitStatus : int {
   kFine = 0,
   kFinding = 1,    ///< the tool worked and found something wrong
@@ -22,7 +22,7 @@ enum ExitStatus : int {
 /// The result of a verb: an exit status, or the Error that main() prints once.
 using VerbResult = Result<int>;
 
-/// One verb of the command line. One file pair for each verb; main.cpp lists them in one table.
+/// One verb of the command line. Each has a file of its own; app.cpp lists them in one table.
 struct Verb {
   std::string name;
   std::string summary;                ///< one line, for `ringside --help`

@@ -31,7 +31,7 @@ Result<SimResult> simulate_as_fits(const SimRequest& request) {
 /// Returns the tuner's own estimate, which uses no links.
 Result<SimResult> predict(const SimRequest& request) {
   if (request.trace != nullptr) {
-    return Error{ErrorCode::InvalidArgument, "model takes no steps that a trace could hold",
+    return Error{ErrorCode::InvalidArgument, "model simulates no steps that a trace could hold",
                  "--fidelity event takes each"};
   }
   if (!request.predicted) {

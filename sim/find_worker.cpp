@@ -69,7 +69,7 @@ Result<std::string> find_worker(const WorkerPlaces& places) {
   }
   return Error{
       ErrorCode::Unsupported,
-      fmt::format("{}, the program that simulates, is not there: looked for {}", kWorker,
+      fmt::format("{}, the program that simulates, was not found: looked for {}", kWorker,
                   fmt::join(tried, ", ")),
       places.named
           ? fmt::format("{} has to name a program that can be run: fix the path, or unset it",

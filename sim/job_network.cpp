@@ -218,8 +218,8 @@ bool JobNetwork::append_fabric(const Place& from, int out, const Place& to, int 
   const auto& gpus = system(from.node).gpus;
   const int first = std::ranges::min_element(gpus, {}, &GpuInfo::dev)->dev;
   if (first > 0) flow = mixed_with(flow, static_cast<std::uint64_t>(first));
-  const FabricWay way = fabric_.fabric->way(a, b, flow);
-  if (way.links.empty()) {
+  const FabricRoute found = fabric_.fabric->route(a, b, flow);
+  if (found.links.empty()) {
     const auto text = [this](const Place& at, int net, const FabricPort& where) {
       return fmt::format("host {} nic {} (node {}: {})", where.host, where.nic, at.node,
                          name_of(system(at.node), net_ref(net)));
@@ -228,8 +228,8 @@ bool JobNetwork::append_fabric(const Place& from, int out, const Place& to, int 
     if (unjoined_.empty()) unjoined_ = text(from, out, a) + " with " + text(to, in, b);
     return false;
   }
-  for (const int link : way.links) route.links.push_back(first_fabric_link_ + link);
-  route.beyond = std::max(route.beyond, way.latency);
+  for (const int link : found.links) route.links.push_back(first_fabric_link_ + link);
+  route.beyond = std::max(route.beyond, found.latency);
   return true;
 }
 

@@ -32,14 +32,16 @@ std::uint64_t flow_key(Rank from, Rank to, int channel);
 /// Ranks of two nodes   GPU to NIC, the NIC's cable, the other NIC's cable, NIC to GPU. The graph
 ///                      gives the NIC of the channel. Without a graph the sender uses the NIC of
 ///                      its local GPU with the receiver's index (PXN), and the receiver uses its
-///                      own NIC. Each pair of ranks on a channel is one flow of the fabric Network
-///                      that reduces a tree of fabric routes: all messages of a channel go through
-///                      one root
-/// NVSwitch             the links of a GPU to and from the switch's vertex
+///                      own NIC. Each pair of ranks on a channel is one flow of the fabric
+/// Switch group         NVSwitch: the links of a GPU to and from the switch's vertex. A network
+///                      that reduces: a tree of fabric routes; all messages of a channel go
+///                      through one root
 /// Few channels         if the channels together carry less than a GPU's widest link, the sends of
 ///                      a GPU on one channel are limited by a link of their own; so are the sends
-///                      of an exchange to other nodes A node whose ranks NCCL treats as separate
-///                      hosts (path type Net) uses its NICs for messages within the node, too.
+///                      of an exchange to other nodes
+///
+/// A node whose ranks NCCL treats as separate hosts (path type Net) uses its NICs for messages
+/// within the node, too.
 ///
 /// source     NCCL 2.30.7 graph/search.cc: ncclTopoGetNetDev
 /// Ownership  the job outlives the object

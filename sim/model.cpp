@@ -134,7 +134,7 @@ constexpr NumberRule kNumberRules[] = {
     {"channel", "a rate", kLeastRate, kMostRate, "give more than 0 GB/s, and 1e9 at most"},
     {"error", "an error", 0, kMostUs, "give 0 to 1e9 %"},
     {"nic", "a share of a latency", 0, kMostUs, "give 0 to 1e9: 1 is what the NIC states"},
-    {"over", "a time", kLeastShare, kMostUs, "give more than 0, from 0 to 1e9 us"},
+    {"over", "a time", kLeastShare, kMostUs, "give more than 0, and 1e9 us at most"},
     {"", "a time", 0, kMostUs, "give from 0 to 1e9 us"},
 };
 
@@ -225,8 +225,7 @@ Result<SimModel> parse_model(const std::string& text, const std::string& where) 
     RINGSIDE_TRY(const YAML::Node document, load_yaml_document(text, where));
     return read_model(document, where);
   } catch (const YAML::Exception& exception) {
-    return Error{ErrorCode::Corrupt,
-                 fmt::format("{}:{}: {}", where, exception.mark.line + 1, exception.msg)};
+    return yaml_error(exception, where);
   }
 }
 

@@ -56,10 +56,10 @@ Status check_request(const SimRequest& request) {
 
 namespace {
 
-Error no_way(const std::string& what) {
+Error no_route(const std::string& what) {
   return {ErrorCode::InvalidArgument, fmt::format("no links lead {}", what),
           "give hosts with NICs (a host without any can only be one node: --nodes 1), or a "
-          "collective whose ranks need not talk"};
+          "collective without messages between them"};
 }
 
 std::string place_text(int rank, int channel, std::uint32_t step) {
@@ -69,11 +69,11 @@ std::string place_text(int rank, int channel, std::uint32_t step) {
 }  // namespace
 
 Error no_route_between(Rank from, Rank to) {
-  return no_way(fmt::format("from rank {} to rank {}", to_int(from), to_int(to)));
+  return no_route(fmt::format("from rank {} to rank {}", to_int(from), to_int(to)));
 }
 
 Error no_route_through_switch(Rank sender) {
-  return no_way(fmt::format("from rank {} through a switch that reduces", to_int(sender)));
+  return no_route(fmt::format("from rank {} through a switch that reduces", to_int(sender)));
 }
 
 std::string waits_text(int rank, int channel, std::uint32_t step, bool receives, int peer) {

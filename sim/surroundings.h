@@ -39,8 +39,8 @@ struct Surroundings {
   bool domain_spans_hosts = false;  ///< NVLink joins GPUs of several hosts
 };
 
-/// Guesses the network from the device names of the job's first node. Returns InfiniBand for
-/// unknown names.
+/// Returns the network of the first NIC of the job's first node: the one that its description states (NetInfo::link),
+/// else a guess from the device's name, InfiniBand for unknown names. A node without NICs has InfiniBand.
 /// source  device names in NCCL's own and the vendors' topology files: mlx5_0, rdmap*, efa_0,
 ///         fastrak0, cxi0, eth0
 NetKind likely_net(const Job& job);

@@ -128,12 +128,13 @@ Result<SimWorker> SimWorker::start(std::string path, Clock& clock) {
     if (error.code == ErrorCode::Corrupt) return not_a_worker(started.path(), error);
     if (error.code != ErrorCode::Timeout) return error;
     return Error{ErrorCode::Timeout,
-                 fmt::format("{}: has not said hello within {} s of its start", started.path(),
-                             kHelloWait.count()),
+                 fmt::format("{}: has not sent its first message within {} s of its start",
+                             started.path(), kHelloWait.count()),
                  fix_of(started.path())};
   }
   const auto* const hello = std::get_if<WireHello>(&*said);
-  if (hello == nullptr) return not_a_worker(started.path(), {{}, "its first word is no hello"});
+  if (hello == nullptr)
+    return not_a_worker(started.path(), {{}, "its first message is another one"});
   if (hello->version != RINGSIDE_VERSION) {
     return Error{ErrorCode::Corrupt,
                  fmt::format("{} is of ringside {}, its caller is {}", started.path(),

@@ -25,7 +25,7 @@ class Replayer {
   Replayer(const ReplayOptions& options, Scenario calls)
       : options_(options), calls_(std::move(calls)) {}
 
-  /// Writes the hosts.
+  /// Writes the hosts' descriptions, and returns the scenario of the calls on them.
   [[nodiscard]] Result<Scenario> make(const audit::AsFound& found, const std::string& name) const {
     Scenario scenario = calls_;
     scenario.name = name;
@@ -82,7 +82,7 @@ Result<Logged> read_logs(const ReplayOptions& options) {
   return Logged{std::move(audited), std::move(expected), std::move(imported)};
 }
 
-/// Returns whether the model of a job may handle the finding.
+/// Returns whether the finding is severe enough to be replayed.
 bool is_cause(const audit::Finding& finding) {
   return finding.severity >= audit::Severity::Warning;
 }
@@ -129,13 +129,15 @@ Result<AuditReplay> replay_findings(const ReplayOptions& options) {
     one.finding = finding.id;
     one.title = finding.title;
     replay.findings.push_back(std::move(one));
-    all.hosts = audit::as_found(finding, audited.facts, std::move(all.hosts))->hosts;
-    all.variables.merge(found->variables);
+    // Changes of several findings may exclude each other: then this one is not among those of all.
+    auto with_others = audit::as_found(finding, audited.facts, all.hosts);
+    if (!with_others) continue;
+    all.hosts = std::move(with_others->hosts);
+    all.variables.merge(with_others->variables);
   }
   std::ranges::stable_sort(replay.findings, std::ranges::greater{}, &Replayed::time);
   if (replay.findings.size() > 1) {
-    RINGSIDE_TRY(Replayed one, replayer.run(all, "as-found"));
-    replay.together.push_back(std::move(one));
+    RINGSIDE_TRY(replay.together, replayer.run(all, "as-found"));
   }
   return replay;
 }

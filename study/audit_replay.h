@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,8 @@ struct Replayed {
 struct AuditReplay {
   std::string source = {};  ///< file or logs that describe the hosts
   Replayed healthy;
-  std::vector<Replayed> findings = {};  ///< one finding each, the most expensive first
-  std::vector<Replayed> together = {};  ///< all findings at once; empty if there is at most one
+  std::vector<Replayed> findings = {};    ///< one finding each, the most expensive first
+  std::optional<Replayed> together = {};  ///< all findings at once; none if there is at most one
   /// Ids of findings that the simulation model does not cover.
   std::vector<std::string> unmodelled = {};
   /// Information missing in the logs, as text.

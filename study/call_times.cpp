@@ -28,7 +28,7 @@ using hangs::Step;
 
 /// The placement of a group's ranks: the same GPUs on each of some hosts, as many hosts in each of some nodes. A node
 /// is a host, or an NVLink domain of several.
-struct Seat {
+struct GroupPlacement {
   std::vector<int> nodes;
   std::vector<int> hosts_within;  ///< of the first node: numbers within it
   std::vector<int> gpus;
@@ -221,48 +221,49 @@ struct CallClock::Impl {
 
   /// errors  InvalidArgument: other GPUs on one host than on another, other numbers of hosts in one node than in
   ///         another
-  [[nodiscard]] Result<Seat> seat_of(const std::vector<int>& ranks) const {
+  [[nodiscard]] Result<GroupPlacement> placement_of(const std::vector<int>& ranks) const {
     std::map<int, std::vector<int>> gpus;  // by host
     for (const int rank : ranks) gpus[rank / gpus_per_host].push_back(rank % gpus_per_host);
-    Seat seat{.nodes = {}, .hosts_within = {}, .gpus = gpus.begin()->second};
+    GroupPlacement placement{.nodes = {}, .hosts_within = {}, .gpus = gpus.begin()->second};
     std::map<int, std::size_t> hosts;  // by node
     for (const auto& [host, list] : gpus) {
-      if (list != seat.gpus) {
+      if (list != placement.gpus) {
         return Error{ErrorCode::InvalidArgument,
                      fmt::format("a group of {} with other GPUs on host {} than on host {}",
                                  plural(ranks.size(), "rank", "ranks"), host, gpus.begin()->first),
                      "sizes of groups that divide the GPUs of a host, or are multiples of them"};
       }
       const int node = host / hosts_per_node;
-      if (hosts[node]++ == 0) seat.nodes.push_back(node);
-      if (node == seat.nodes.front()) seat.hosts_within.push_back(host % hosts_per_node);
+      if (hosts[node]++ == 0) placement.nodes.push_back(node);
+      if (node == placement.nodes.front()) placement.hosts_within.push_back(host % hosts_per_node);
     }
     for (const auto& [node, count] : hosts) {
-      if (count == seat.hosts_within.size()) continue;
+      if (count == placement.hosts_within.size()) continue;
       return Error{
           ErrorCode::InvalidArgument,
           fmt::format("a group of {} on {} hosts of NVLink domain {} and on {} of domain {}",
-                      plural(ranks.size(), "rank", "ranks"), count, node, seat.hosts_within.size(),
-                      seat.nodes.front()),
+                      plural(ranks.size(), "rank", "ranks"), count, node,
+                      placement.hosts_within.size(), placement.nodes.front()),
           "sizes of groups that divide the GPUs of a domain, or are multiples of them"};
     }
-    return seat;
+    return placement;
   }
 
-  [[nodiscard]] std::vector<int> cluster_nodes(const Seat& seat) const {
+  [[nodiscard]] std::vector<int> cluster_nodes(const GroupPlacement& placement) const {
     std::vector<int> numbers;
-    for (const int node : seat.nodes) numbers.push_back(placed[static_cast<std::size_t>(node)]);
+    for (const int node : placement.nodes)
+      numbers.push_back(placed[static_cast<std::size_t>(node)]);
     return numbers;
   }
 
   /// Returns the question for such a call alone on the cluster.
   /// errors  Unsupported: a part of the hosts of a domain, in a fabric
-  [[nodiscard]] Result<SimQuestion> question(const Seat& seat, const Step& call,
+  [[nodiscard]] Result<SimQuestion> question(const GroupPlacement& placement, const Step& call,
                                              std::uint64_t bytes) const {
     SimQuestion asked = base;
-    const int hosts_each = static_cast<int>(seat.hosts_within.size());
+    const int hosts_each = static_cast<int>(placement.hosts_within.size());
     const bool is_part = hosts_each < hosts_per_node;
-    if (has_fabric && is_part && seat.nodes.size() == 1 && base.job.fabric_nodes) {
+    if (has_fabric && is_part && placement.nodes.size() == 1 && base.job.fabric_nodes) {
       // NVLink carries it: the fabric of a word is ignored, and the domain is as large as the group.
       asked.job.fabric.clear();
       std::erase_if(asked.job.set, is_fabric_setting);
@@ -276,13 +277,16 @@ struct CallClock::Impl {
                         base.job.on, hosts_each, hosts_per_node),
             "give groups whole domains, or the hosts without a fabric"};
       }
-      asked.job.nodes = static_cast<int>(seat.nodes.size());
-      asked.job.set.push_back(fmt::format("placement=[{}]", fmt::join(cluster_nodes(seat), ", ")));
+      asked.job.nodes = static_cast<int>(placement.nodes.size());
+      asked.job.set.push_back(
+          fmt::format("placement=[{}]", fmt::join(cluster_nodes(placement), ", ")));
     } else {
-      asked.job.nodes = seat.hosts();  // counted one by one, where the size of a domain is given
+      asked.job.nodes =
+          placement.hosts();  // counted one by one, where the size of a domain is given
       if (hosts_per_node > 1) asked.job.nvl_domain = hosts_each;
     }
-    if (static_cast<int>(seat.gpus.size()) < gpus_per_host) asked.job.hosts.gpus = seat.gpus;
+    if (static_cast<int>(placement.gpus.size()) < gpus_per_host)
+      asked.job.hosts.gpus = placement.gpus;
     asked.calls.collective = collective_text(call.op);
     asked.calls.type = to_string(call.type);
     asked.calls.sizes = std::to_string(bytes);
@@ -294,9 +298,9 @@ struct CallClock::Impl {
     std::map<std::string, std::pair<double, BytesPerSecond>> wires;  ///< by name: bytes, rate
   };
 
-  [[nodiscard]] Result<Simulated> simulate(const Seat& seat, const Step& call,
+  [[nodiscard]] Result<Simulated> simulate(const GroupPlacement& placement, const Step& call,
                                            std::uint64_t bytes) const {
-    RINGSIDE_TRY(const SimQuestion asked, question(seat, call, bytes));
+    RINGSIDE_TRY(const SimQuestion asked, question(placement, call, bytes));
     RINGSIDE_TRY(const SimPlan plan, plan_simulation(asked));
     RINGSIDE_TRY(const SimCall tuned, tune_call(plan, Bytes{bytes}));
     Simulated done;
@@ -310,19 +314,19 @@ struct CallClock::Impl {
   }
 
   /// Returns the groups of a family on the same hosts, each with its GPUs.
-  [[nodiscard]] std::vector<Seat> seats_with(const hangs::Program& program, const Group& group,
-                                             const Seat& seat) const {
-    std::vector<Seat> seats;
+  [[nodiscard]] std::vector<GroupPlacement> placements_beside(
+      const hangs::Program& program, const Group& group, const GroupPlacement& placement) const {
+    std::vector<GroupPlacement> others;
     for (const Group& other : program.groups) {
       if (other.family != group.family || other.ranks.size() != group.ranks.size()) continue;
-      const auto found = seat_of(other.ranks);
-      if (!found || found->nodes != seat.nodes) continue;
+      const auto found = placement_of(other.ranks);
+      if (!found || found->nodes != placement.nodes) continue;
       // Within a domain NVLink joins all hosts, but each has wires of its own.
-      if (found->hosts_within == seat.hosts_within && found->gpus != seat.gpus) {
-        seats.push_back(*found);
+      if (found->hosts_within == placement.hosts_within && found->gpus != placement.gpus) {
+        others.push_back(*found);
       }
     }
-    return seats;
+    return others;
   }
 
   /// Returns the call's time, and its place.
@@ -330,18 +334,18 @@ struct CallClock::Impl {
                                       const Group& group) {
     if (group.ranks.size() < 2) return Known{};
     if (is_of_pair(call)) return time_of_pair(program, call, group);
-    RINGSIDE_TRY(const Seat seat, seat_of(group.ranks));
+    RINGSIDE_TRY(const GroupPlacement placement, placement_of(group.ranks));
     const std::uint64_t bytes = bytes_of(call, group.ranks.size());
     const std::vector<int> nodes =
-        has_fabric ? seat.nodes : std::vector<int>{static_cast<int>(seat.nodes.size())};
+        has_fabric ? placement.nodes : std::vector<int>{static_cast<int>(placement.nodes.size())};
     const CallKey key{group.family,
                       collective_text(call.op),
                       call.type,
                       bytes,
-                      {nodes, seat.hosts_within.size(), seat.gpus}};
+                      {nodes, placement.hosts_within.size(), placement.gpus}};
     if (const auto found = placed_calls.find(key); found != placed_calls.end())
       return found->second;
-    RINGSIDE_TRY(CallTime timed, simulate_with_others(program, call, group, seat, bytes));
+    RINGSIDE_TRY(CallTime timed, simulate_with_others(program, call, group, placement, bytes));
     return keep(key, std::move(timed));
   }
 
@@ -355,8 +359,8 @@ struct CallClock::Impl {
       return found->second;
     std::optional<CallTime> slowest;
     for (const auto& [a, b] : pairs_like(paths.first_of(way))) {
-      RINGSIDE_TRY(const Seat seat, seat_of({a, b}));
-      RINGSIDE_TRY(CallTime timed, simulate_with_others(program, call, group, seat, bytes));
+      RINGSIDE_TRY(const GroupPlacement placement, placement_of({a, b}));
+      RINGSIDE_TRY(CallTime timed, simulate_with_others(program, call, group, placement, bytes));
       if (!slowest || slowest->time < timed.time) slowest = std::move(timed);
     }
     return keep(key, *std::move(slowest));
@@ -393,12 +397,13 @@ struct CallClock::Impl {
 
   [[nodiscard]] Result<CallTime> simulate_with_others(const hangs::Program& program,
                                                       const Step& call, const Group& group,
-                                                      const Seat& seat, std::uint64_t bytes) const {
-    RINGSIDE_TRY(Simulated mine, simulate(seat, call, bytes));
+                                                      const GroupPlacement& placement,
+                                                      std::uint64_t bytes) const {
+    RINGSIDE_TRY(Simulated mine, simulate(placement, call, bytes));
     CallTime timed{.groups = program.families[static_cast<std::size_t>(group.family)],
                    .call = step_text(call),
-                   .ranks = seat.hosts() * static_cast<int>(seat.gpus.size()),
-                   .hosts = seat.hosts(),
+                   .ranks = placement.hosts() * static_cast<int>(placement.gpus.size()),
+                   .hosts = placement.hosts(),
                    .bytes = Bytes{bytes},
                    .alone = mine.row.result.time,
                    .limit = limit_text(mine.row),
@@ -407,7 +412,7 @@ struct CallClock::Impl {
     std::map<std::string, double> sums;
     for (const auto& [name, wire] : mine.wires) sums[name] = wire.first;
     if (!is_of_pair(call)) {
-      for (const Seat& other : seats_with(program, group, seat)) {
+      for (const GroupPlacement& other : placements_beside(program, group, placement)) {
         RINGSIDE_TRY(const Simulated theirs, simulate(other, call, bytes));
         for (const auto& [name, wire] : theirs.wires) {
           if (sums.contains(name)) sums[name] += wire.first;

@@ -24,7 +24,7 @@ struct CallTime {
   std::string limit;         ///< name of the busiest link, or limit_of()
   std::string fidelity;      ///< fidelity of the simulation
   double error_percent = 0;  ///< SimRow::error_percent
-  std::int64_t times = 0;    ///< number of such calls in the simulated programs
+  std::int64_t times = 0;    ///< number of such calls that CallClock::learn() was called for
 };
 
 /// Returns the typical error of these calls together, weighted by the time that each takes; 0 without any.
@@ -69,12 +69,13 @@ class CallClock {
   /// latency.
   [[nodiscard]] int way(int a, int b);
 
-  /// Simulates the call of a group, unless the time of an equal call is known:
-  /// - a transfer between the first two ranks whose path had its class (Step::way). Between GPUs of
+  /// Simulates the call of a group, unless the time of an equal call is known, and counts it in CallTime::times. Call it
+  /// once for each call of the programs.
+  /// - A transfer is simulated between the first two ranks whose path had its class (Step::way). Between GPUs of
   ///   different local indices on two hosts, it takes the slower of the transfers between equal
-  ///   indices
-  /// - a send_recv as one call around the whole group
-  /// - a collective over the group.
+  ///   indices.
+  /// - A send_recv is one call around the whole group.
+  /// - A collective is simulated over the group.
   /// group   index in the program's groups
   /// errors  as simulate_call(); InvalidArgument: the group uses different GPUs on different hosts
   Status learn(const hangs::Program& program, const hangs::Step& call, int group);

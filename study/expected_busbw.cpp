@@ -18,6 +18,7 @@
 namespace ringside::study {
 namespace {
 
+// The first two bound the time of the answer; a larger size is damaged.
 constexpr int kMostRanks = 4096;
 constexpr std::size_t kMostKinds = 64;
 constexpr Bytes kMostBytes{std::uint64_t{1} << 40};
@@ -39,7 +40,9 @@ class TracedGroups {
     for (const CallSummary& call : calls) {
       program_.ranks = std::max(program_.ranks, call.nranks);
       const std::set<int>& ranks = recorded_[call.communicator];
-      if (!ranks.empty()) program_.ranks = std::max(program_.ranks, *ranks.rbegin() + 1);
+      // More than kMostRanks is an error anyway, and a damaged rank must not overflow.
+      if (!ranks.empty())
+        program_.ranks = std::max(program_.ranks, std::min(*ranks.rbegin(), kMostRanks) + 1);
     }
   }
 
@@ -73,8 +76,9 @@ class TracedGroups {
   hangs::Program program_;
 };
 
-/// A call as a step of a program: its size is that of the larger buffer, a step's that of the input (reduce_scatter: of
-/// the output). A trace has no types: sizes that float elements can have are of these, which NVLS can reduce.
+/// Returns a call as a step of a program; nothing: it has no prediction. A call's size is that of the larger buffer, a
+/// step's that of the input (reduce_scatter: of the output). A trace has no types: sizes that float elements can have
+/// are of these, which NVLS can reduce.
 std::optional<hangs::Step> step_of(const CallSummary& call) {
   hangs::Step step;
   step.kind = hangs::Step::Kind::Call;
@@ -129,6 +133,10 @@ Result<ExpectedBusbw> expect_busbw(const JobOptions& job, const TraceFile& file,
     if (call.nranks < 2) continue;
     const auto step = step_of(call);
     if (!step) continue;
+    if (const int world = groups.program().ranks; world > kMostRanks) {
+      return Error{ErrorCode::Unsupported, fmt::format("an expectation for {} ranks", world),
+                   fmt::format("at most {}; ringside sim has the time of one call", kMostRanks)};
+    }
     const int group = groups.group_of(call);
     if (group < 0) {
       unknown.insert(call.nranks);
@@ -145,10 +153,6 @@ Result<ExpectedBusbw> expect_busbw(const JobOptions& job, const TraceFile& file,
   }
   if (kinds.empty()) return expected;
   const int world = groups.program().ranks;
-  if (world > kMostRanks) {
-    return Error{ErrorCode::Unsupported, fmt::format("an expectation for {} ranks", world),
-                 fmt::format("at most {}; ringside sim has the time of one call", kMostRanks)};
-  }
   std::vector<const std::pair<const Kind, KindCalls>*> order;
   for (const auto& one : kinds) order.push_back(&one);
   const auto moved = [](const auto* one) {

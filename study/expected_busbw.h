@@ -33,9 +33,9 @@ struct ExpectedBusbw {
 /// call on those hosts. Rank r is GPU r mod G of host r / G. Communicators of the same size whose ranks share hosts call
 /// at the same time.
 ///
-/// A call has no prediction if it is a transfer, if the ranks of its communicator are unknown, or if it is not among the
-/// 64 kinds of calls that move the most bytes. A communicator of all ranks is known; of another one, each rank must have
-/// a call in the trace.
+/// A call has no prediction if it is a transfer, if it has no size or one of more than 1 TiB, if the ranks of its
+/// communicator are unknown, or if it is not among the 64 kinds of calls that move the most bytes. A communicator of
+/// all ranks is known; of another one, each rank must have a call in the trace.
 ///
 /// on_progress  called with the completed share; may be empty
 /// errors       as CallClock::make(); Unsupported: more than 4096 ranks

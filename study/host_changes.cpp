@@ -12,7 +12,8 @@
 namespace ringside::study {
 namespace {
 
-constexpr double kMostNicRate = 1e13;  ///< bytes a second
+// Descriptions have whole Mbit/s, as an int.
+constexpr BytesPerSecond kLeastNicRate{1e6 / 8}, kMostNicRate{1e13};
 
 Error too_few(const Host& host, int there, const std::string& help) {
   return {
@@ -53,7 +54,7 @@ Status apply_host_setting(HostChanges& changes, const std::string& key, const st
   }
   if (key == "nic_rate") {
     const auto rate = parse_bandwidth(value);
-    if (!rate || rate->value > kMostNicRate) {
+    if (!rate || *rate < kLeastNicRate || *rate > kMostNicRate) {
       return Error{ErrorCode::InvalidArgument, fmt::format("{}: no NIC has '{}'", key, value),
                    fmt::format("such as {}=400Gbit/s", key)};
     }

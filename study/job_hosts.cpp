@@ -76,7 +76,7 @@ Status check_gpus(const JobHosts& hosts) {
 bool are_joined(const Fabric& fabric, int from, int to) {
   for (int out = 0; out < fabric.nics_of(from); ++out) {
     for (int in = 0; in < fabric.nics_of(to); ++in) {
-      if (!fabric.way({from, out}, {to, in}, 0).links.empty()) return true;
+      if (!fabric.route({from, out}, {to, in}, 0).links.empty()) return true;
     }
   }
   return false;

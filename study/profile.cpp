@@ -20,65 +20,65 @@ namespace ringside::study {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1 << 21;  // 64 bytes each, and as much again for the index
-constexpr std::size_t kSlices = 48;           // of the call, among which phases begin and end
+constexpr std::size_t kSlices = 48;           // of the call; phases begin and end at their borders
 
 Seconds seconds(std::int64_t ns) { return Seconds{static_cast<double>(ns) * 1e-9}; }
 Nanoseconds nanoseconds(Seconds time) { return std::chrono::round<Nanoseconds>(time); }
 
 /// The routes of the call's network, and the utilisation of their links.
-class Ways {
+class RouteTable {
  public:
-  Ways(const JobNetwork& network, const SimCall& call, const LinkLoads& loads)
+  RouteTable(const JobNetwork& network, const SimCall& call, const LinkLoads& loads)
       : network_(network), costs_(call.tuned.costs), choice_(call.tuned.choice) {
     for (const LinkLoad& one : loads.links) {
       busy_[one.link] = one.bytes / network.rate(one.link).value;
     }
   }
 
-  struct Way {
+  struct RouteTimes {
     ChunkTimes times = {};  ///< for a chunk of no bytes: the latency alone
     double least_rate = 0;  ///< bytes/s
     StepLink slowest = StepLink::NvLink;
     std::string link = {};  ///< the one of them that is busy longest
   };
 
-  const Way& between(int from, int to, int channel) {
+  const RouteTimes& between(int from, int to, int channel) {
     const auto [place, is_new] = known_.try_emplace({from, to, channel});
     if (is_new) place->second = find(from, to, channel);
     return place->second;
   }
 
   ChunkTimes times_of(const TraceEvent& sent, int to) {
-    const Way& way = between(sent.rank, to, sent.channel);
-    ChunkTimes times = way.times;
+    const RouteTimes& route = between(sent.rank, to, sent.channel);
+    ChunkTimes times = route.times;
     const double bytes = static_cast<double>(sent.bytes) * wire_factor(choice_.protocol);
-    if (way.least_rate > 0) times.crossing = nanoseconds(Seconds{bytes / way.least_rate});
+    if (route.least_rate > 0) times.crossing = nanoseconds(Seconds{bytes / route.least_rate});
     return times;
   }
 
  private:
-  [[nodiscard]] Way find(int from, int to, int channel) const {
+  [[nodiscard]] RouteTimes find(int from, int to, int channel) const {
     const SimRoute route =
         network_.route(Rank{from}, Rank{to == from ? neighbour_of(from) : to}, channel);
-    Way way{.slowest = route.slowest};
+    RouteTimes found{.slowest = route.slowest};
     const auto slowest = static_cast<std::size_t>(route.slowest);
     const bool by_switch =
         route.slowest == StepLink::NvLink &&
         (choice_.algorithm == Algorithm::Nvls || choice_.algorithm == Algorithm::NvlsTree);
     const Seconds latency = by_switch ? costs_.nvswitch : costs_.step[slowest] + route.beyond;
-    way.times.latency = nanoseconds(latency);
+    found.times.latency = nanoseconds(latency);
     double longest = -1;
     for (const int link : route.links) {
       const double rate = network_.rate(link).value;
-      if (way.least_rate == 0 || rate < way.least_rate) way.least_rate = rate;
+      if (found.least_rate == 0 || rate < found.least_rate) found.least_rate = rate;
       const auto busy = busy_.find(link);
       const double needs = busy == busy_.end() ? 0 : busy->second;
       if (needs <= longest) continue;
       longest = needs;
-      way.link = network_.link(link).name;
+      found.link = network_.link(link).name;
     }
-    way.least_rate *= by_switch ? costs_.nvswitch_efficiency : costs_.share[slowest];
-    return way;
+    found.least_rate *= by_switch ? costs_.nvswitch_efficiency : costs_.share[slowest];
+    return found;
   }
 
   /// A rank on both sides of an NVSwitch's group crosses the same links as to its neighbour.
@@ -90,7 +90,7 @@ class Ways {
   const SimCosts& costs_;
   const Choice& choice_;
   std::unordered_map<int, double> busy_;  ///< by link: s
-  std::map<std::array<int, 3>, Way> known_;
+  std::map<std::array<int, 3>, RouteTimes> known_;
 };
 
 const char* latency_text(StepLink link) {
@@ -140,7 +140,7 @@ std::vector<LinkUsage> usage_of(const SimNetwork& network, const LinkLoads& load
 }
 
 /// Splits a leg by its terms: a chunk crosses its links first, and its latency follows.
-void append_parts(const PathLeg& leg, const TraceEvent& event, Ways& ways, ProfileLeg& part,
+void append_parts(const PathLeg& leg, const TraceEvent& event, RouteTable& routes, ProfileLeg& part,
                   std::vector<Stretch>& parts) {
   const auto add = [&](Seconds begin, Seconds end, std::string what) {
     if (end > begin) parts.push_back({begin, end, std::move(what)});
@@ -156,14 +156,15 @@ void append_parts(const PathLeg& leg, const TraceEvent& event, Ways& ways, Profi
       break;
   }
   const bool is_message = leg.cause == PathCause::Message;
-  const Ways::Way& way = is_message ? ways.between(leg.peer, event.rank, event.channel)
-                                    : ways.between(event.rank, leg.peer, event.channel);
-  const Seconds latency = is_message ? Seconds{way.times.latency} : Seconds{};
+  const RouteTable::RouteTimes& route = is_message
+                                            ? routes.between(leg.peer, event.rank, event.channel)
+                                            : routes.between(event.rank, leg.peer, event.channel);
+  const Seconds latency = is_message ? Seconds{route.times.latency} : Seconds{};
   const Seconds crossed = std::max(part.begin, part.end - latency);
-  part.crossing = way.link;
+  part.crossing = route.link;
   part.carried = crossed - part.begin;
-  add(part.begin, crossed, "bandwidth of " + link_kind(way.link));
-  add(crossed, part.end, latency_text(way.slowest));
+  add(part.begin, crossed, "bandwidth of " + link_kind(route.link));
+  add(crossed, part.end, latency_text(route.slowest));
 }
 
 std::vector<TimeTerm> terms_of(const std::vector<Stretch>& parts) {
@@ -199,7 +200,7 @@ const std::string& most_of(const Sums& sums) {
 /// Returns the dominant term around each slice of the call, as steps alternate between latency and bytes. Consecutive
 /// slices with the same dominant term are a phase, which is named after it.
 std::vector<Phase> phases_of(const std::vector<Stretch>& parts, Seconds time) {
-  constexpr std::size_t kAround = 4;
+  constexpr std::size_t kAround = 4;  // slices on each side
   const Seconds slice = time / static_cast<double>(kSlices);
   const std::vector<Sums> slices = slices_of(parts, slice);
   std::vector<std::pair<std::size_t, std::size_t>> runs;  // of slices: first, after the last
@@ -236,14 +237,18 @@ std::vector<Phase> phases_of(const std::vector<Stretch>& parts, Seconds time) {
   return phases;
 }
 
-/// The launch comes before the network's first step, and the rest after the last.
-Status trace_path(const SimCall& call, const TraceMemorySink& trace, Ways& ways, Profile& profile) {
+/// Sets the profile's critical path, its stretches, terms and phases, from the steps of the call. The launch comes
+/// before the first step; after the last one comes the rest of the call's time.
+/// trace   of the call that `profile.row` describes
+/// errors  as TraceFile::parse(), Replay::make()
+Status trace_path(const SimCall& call, const TraceMemorySink& trace, RouteTable& routes,
+                  Profile& profile) {
   const std::vector<std::byte> bytes = trace.bytes();
   RINGSIDE_TRY(TraceFile file, TraceFile::parse(bytes, "the simulation's trace"));
   RINGSIDE_TRY(const Replay replay, Replay::make(std::move(file)));
   const Choice& choice = call.tuned.choice;
   const PathKnowledge knowledge{
-      .chunk = [&ways](const TraceEvent& sent, int to) { return ways.times_of(sent, to); },
+      .chunk = [&routes](const TraceEvent& sent, int to) { return routes.times_of(sent, to); },
       .room = kSlots / Slices(choice, size_of(call.shape.type)).slots()};
   const std::vector<PathLeg> legs = critical_path(replay, 0, CallTrace::kSequence, knowledge);
   std::vector<Stretch>& parts = profile.stretches;
@@ -259,7 +264,7 @@ Status trace_path(const SimCall& call, const TraceMemorySink& trace, Ways& ways,
                                                             .primitive = event.primitive,
                                                             .cause = leg.cause,
                                                             .peer = leg.peer});
-    append_parts(leg, event, ways, part, parts);
+    append_parts(leg, event, routes, part, parts);
   }
   const Seconds time = profile.row.result.time;
   const Seconds steps_end = profile.path.empty() ? Seconds{} : profile.path.back().end;
@@ -301,7 +306,8 @@ Result<Profile> profile_call(const SimPlan& plan, const SimCall& call,
   profile.links = usage_of(network, result.loads, result.time);
   profile.span = result.loads.span;
   if (profile.row.fidelity == "flow" || profile.row.fidelity == "model") {
-    profile.no_path = fmt::format("{} takes no steps: --fidelity event does", profile.row.fidelity);
+    profile.no_path =
+        fmt::format("{} simulates no steps: --fidelity event does", profile.row.fidelity);
     return profile;
   }
   if (!profile.row.is_traced) {
@@ -310,8 +316,8 @@ Result<Profile> profile_call(const SimPlan& plan, const SimCall& call,
                     result.steps, kMostSteps);
     return profile;
   }
-  Ways ways(network, call, result.loads);
-  RINGSIDE_TRY(trace_path(call, trace, ways, profile));
+  RouteTable routes(network, call, result.loads);
+  RINGSIDE_TRY(trace_path(call, trace, routes, profile));
   if (!profile.terms.empty()) {
     profile.row.path_limit = profile.terms.front().what;
     profile.row.path_part = profile.terms.front().time / result.time;

@@ -72,8 +72,8 @@ struct Profile {
   std::vector<Phase> phases;  ///< in time order
 };
 
-/// Simulates the call once, with the load of links, and with each step if there are few enough to
-/// keep.
+/// Simulates the call once, with the load of links, and with each step if there are few enough to keep; then the row has
+/// SimRow::path_limit, too.
 /// errors  as simulate_call()
 Result<Profile> profile_call(const SimPlan& plan, const SimCall& call,
                              const std::function<void(double)>& progress = {});

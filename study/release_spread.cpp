@@ -13,8 +13,9 @@ namespace ringside::study {
 namespace {
 
 constexpr double kNotable = 1.2;
-constexpr Seconds kMostWall{
-    0.1};  // of the call itself: the other releases are simulated in addition
+// The check must not take noticeably longer than the answer that it is added to. It plans the job for each other release,
+// and simulates its calls with other choices.
+constexpr Seconds kMostWall{0.1};  // of the call itself
 constexpr int kMostRanks = 128;
 
 struct Spread {

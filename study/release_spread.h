@@ -13,9 +13,10 @@ namespace ringside::study {
 bool has_fallback_search(const SimPlan& plan, const SimRow& row);
 
 /// Returns a sentence about the releases of NCCL whose times differ by more than 20 % for this
-/// question. Returns an empty text if none differs, or if checking would take long. Releases with
-/// equal choices are not simulated.
-/// rows    simulated rows of the plan
+/// question, by the first and the last row. Returns an empty text if none differs, or if checking would take long: more
+/// than 128 ranks, or rows whose simulation took more than 0.1 s. So the text may depend on the speed of this machine.
+/// Releases with equal choices are not simulated.
+/// rows    simulated rows of the plan, at least one
 /// errors  as simulate_call()
 Result<std::string> release_spread_text(const SimPlan& plan, std::span<const SimRow> rows);
 

@@ -27,9 +27,8 @@ Result<JobOptions> forced(const SimQuestion& question, Collective collective) {
   if (!question.net.empty()) {
     RINGSIDE_TRY(const NetKind net, parse_net_kind(question.net));
     if (net == NetKind::Tcp && job.hosts.gdr.value_or(false)) {
-      return Error{
-          ErrorCode::InvalidArgument, "GPUDirect RDMA with --net tcp",
-          "NCCL's sockets read and write the hosts' memory; tcpx and fastrak do otherwise"};
+      return Error{ErrorCode::InvalidArgument, "GPUDirect RDMA with --net tcp",
+                   "NCCL's sockets read and write the hosts' memory; tcpx and fastrak do not"};
     }
     if (net == NetKind::Tcp) job.hosts.gdr = false;
   }
@@ -165,7 +164,7 @@ Seconds shortest_step(const SimCosts& costs) {
 
 /// Widens the error beyond the measured systems: predictions are worse there, by an unknown amount.
 void set_error(const SimPlan& plan, SimRow& row) {
-  constexpr double kBeyond = 1.5;
+  constexpr double kBeyond = 1.5;  // a guess: no measurement of such a system exists
   if (row.fidelity == kModelFidelity) {
     row.error_percent = plan.model.error_nccl[size_class_of(row.call.bytes)];
     return;
@@ -327,7 +326,7 @@ Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimExtras&
 }
 
 std::vector<Curve> curves_of(const std::vector<SimRow>& rows) {
-  std::vector<Curve> curves{{.name = "simulated"}, {.name = "NCCL's model", .is_second = true}};
+  std::vector<Curve> curves{{.name = "simulated"}, {.name = "NCCL's model", .is_secondary = true}};
   for (const SimRow& row : rows) {
     curves[0].points.push_back({row.call.bytes, row.result.time, row.busbw});
     const std::optional<Seconds> predicted = predicted_of(row.call.tuned);

@@ -81,12 +81,13 @@ struct SimRow {
   bool is_alone = false;  ///< one rank: no data crosses a link, and bandwidths are 0
   BytesPerSecond algbw;   ///< 0 if is_alone
   BytesPerSecond busbw;
-  std::string fidelity = {};     ///< that it was simulated by
-  bool is_traced = false;        ///< SimExtras::trace has its steps
-  std::string path_limit = {};   ///< the longest term of the critical path; empty: not computed
-  double path_part = 0;          ///< of the time, what went into that
-  std::string why = {};          ///< of auto: why by that one; else empty
-  double error_percent = 0;      ///< SimModel::typical_error(), wider beyond what was measured
+  std::string fidelity = {};  ///< that it was simulated by
+  bool is_traced = false;     ///< SimExtras::trace has its steps
+  std::string path_limit =
+      {};                    ///< the longest term of the critical path; only profile_call() sets it
+  double path_part = 0;      ///< of the time, what went into that
+  std::string why = {};      ///< of auto: why by that one; else empty
+  double error_percent = 0;  ///< SimModel::typical_error(), wider beyond what was measured
   double nearer_nccl_error = 0;  ///< of NCCL's own model where it was nearer on comparable systems
   int error_systems = 0;  ///< on how many systems that error was found; 0: it is NCCL's own model's
   Seconds overlap{};      ///< of a loop of such calls: how much of each hides behind the one before

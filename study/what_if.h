@@ -28,6 +28,7 @@ struct VaryAxis {
   std::string key;
   std::vector<std::string> values;
 };
+/// Parses a key and its values. The key may be unknown: apply_setting() checks it.
 /// text    KEY=V1,V2,... A comma within brackets or quotes belongs to the value:
 ///         NCCL_ALGO="Ring,Tree",NVLS and fabric.dims=[4,2],[8,1] have two values each. Quotes
 ///         around a whole value are removed
@@ -46,6 +47,8 @@ struct Variant {
   [[nodiscard]] std::string label() const;  ///< "nics=4 gdr=off", "base"
 };
 
+inline constexpr std::size_t kMostVariants = 256;  ///< combinations of values
+
 /// Returns the base, followed by each combination of the values.
 ///
 /// vary       KEY=V1,V2,... per entry; several entries give the grid of all combinations
@@ -56,8 +59,6 @@ Result<std::vector<Variant>> variants_of(const SimQuestion& base,
                                          const std::vector<std::string>& vary,
                                          std::optional<int> drop_rail);
 
-inline constexpr std::size_t kMostVariants = 256;
-
 /// A checked variant. The base always has a plan.
 struct PlannedVariant {
   Variant variant;
@@ -65,6 +66,7 @@ struct PlannedVariant {
   std::string refusal = {};          ///< reason and fix if `plan` is empty
 };
 
+/// Plans each variant's simulation.
 /// errors  as plan_simulation(), for the base only; errors of other variants become their `refusal`
 Result<std::vector<PlannedVariant>> plan_variants(std::vector<Variant> variants);
 
@@ -74,6 +76,8 @@ struct VariantCall {
   std::string refusal = {};
 };
 
+/// Simulates the variant's call of one size.
+/// shape     the variant has a plan
 /// progress  as simulate_call()
 /// errors    those of tune_call() and simulate_call(), for the base only; Aborted: for any variant
 Result<VariantCall> simulate_variant(const PlannedVariant& planned, Bytes size,

@@ -40,8 +40,9 @@ Json answer_json(const AttachAnswer& answer);
 /// Unreachable) and the error has no help yet. Returns other errors unchanged.
 Error with_attach_help(Error error);
 
-/// Returns the exit status: kFine if the job does not hang (NotAHang); kRunFailed if neither the verdict nor the reports
-/// show whether it does; else kFinding.
+/// Returns the exit status: kFine if the verdict is that the job does not hang (NotAHang); kRunFailed if there is no
+/// verdict (Unknown) and the reports do not show that the job is stuck (JobState::Still), even if they show that it makes
+/// progress; else kFinding.
 int answer_status(const AttachAnswer& answer);
 
 }  // namespace ringside::cli

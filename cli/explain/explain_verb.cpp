@@ -56,7 +56,7 @@ VerbResult run(const ExplainArguments& arguments) {
   for (const auto* const releases : {&question.nccl, &arguments.upgrade}) {
     for (const std::string& release : *releases) note_unverified(release);
   }
-  note_idle_settings(question.job);
+  print_idle_settings(question.job);
   if (arguments.upgrades) return print_upgrades(question.job.on);
   if (!arguments.upgrade.empty()) return run_upgrade(arguments);
   if (arguments.presets) {

@@ -15,7 +15,7 @@ Json way_json(const TunedChoice& choice) {
 
 Json undo_json(const study::Undo& undo) {
   return {{"set", undo.set},
-          {"is_whole", undo.is_whole},
+          {"is_whole", undo.restores_channels},
           {"time_us", undo.time_us ? Json(as_written(*undo.time_us)) : Json()}};
 }
 
@@ -26,11 +26,11 @@ Json stretches_json(const study::UpgradeOfCollective& one) {
                     {"to_bytes", stretch.last.value},
                     {"before", way_json(stretch.before)},
                     {"after", way_json(stretch.after)},
-                    {"is_chosen_otherwise", stretch.is_chosen_otherwise},
+                    {"is_chosen_otherwise", stretch.is_other_choice},
                     {"time_ratio", {stretch.least_ratio, stretch.most_ratio}},
                     {"old_choice_us",
                      stretch.old_choice_us ? Json(as_written(*stretch.old_choice_us)) : Json()},
-                    {"undo", stretch.is_chosen_otherwise ? undo_json(stretch.undo) : Json()}});
+                    {"undo", stretch.is_other_choice ? undo_json(stretch.undo) : Json()}});
   }
   return rows;
 }
@@ -39,7 +39,7 @@ Json stretches_json(const study::UpgradeOfCollective& one) {
 
 Json upgrade_document(const study::Upgrade& upgrade) {
   Json laid = Json::array();
-  for (const study::LaidOtherwise& one : upgrade.laid) {
+  for (const study::LayoutDifference& one : upgrade.layout) {
     laid.push_back(
         {{"what", one.what}, {"before", one.before}, {"after", one.after}, {"undo", one.undo.set}});
   }

@@ -40,7 +40,7 @@ std::string set_text(const Undo& undo) { return fmt::format("{}", fmt::join(undo
 
 std::string undo_text(const Undo& undo, const TunedChoice& old) {
   if (undo.set.empty()) return "nothing that was tried";
-  if (undo.is_whole) return set_text(undo);
+  if (undo.restores_channels) return set_text(undo);
   return fmt::format("{} (but for its {} channels)", set_text(undo), old.max_channels);
 }
 
@@ -53,7 +53,7 @@ std::string old_choice_text(const UpgradeStretch& stretch) {
 }
 
 bool is_all_alike(const UpgradeOfCollective& one) {
-  return one.stretches.size() == 1 && !one.stretches.front().is_chosen_otherwise &&
+  return one.stretches.size() == 1 && !one.stretches.front().is_other_choice &&
          std::abs(one.stretches.front().least_ratio - 1) < study::kSameTime &&
          std::abs(one.stretches.front().most_ratio - 1) < study::kSameTime;
 }
@@ -64,7 +64,7 @@ std::string collective_text(const UpgradeOfCollective& one) {
   out += fmt::format("  {:<14}{:<22}{:<22}{:>17}{:>12}  {}\n", "size", "before", "after",
                      "predicted time", "old choice", "what brings the old choice back");
   for (const UpgradeStretch& stretch : one.stretches) {
-    if (!stretch.is_chosen_otherwise) {
+    if (!stretch.is_other_choice) {
       out += fmt::format("  {:<14}{:<44}{:>17}\n", range_text(stretch), "as before",
                          change_text(stretch));
       continue;
@@ -78,9 +78,9 @@ std::string collective_text(const UpgradeOfCollective& one) {
 }
 
 std::string laid_text(const Upgrade& upgrade) {
-  if (upgrade.laid.empty()) return "graphs and channels are as before\n";
+  if (upgrade.layout.empty()) return "graphs and channels are as before\n";
   std::string out;
-  for (const study::LaidOtherwise& one : upgrade.laid) {
+  for (const study::LayoutDifference& one : upgrade.layout) {
     const bool is_list = !one.before.empty();
     out +=
         fmt::format("{:<31}{}{}\n", one.what,
@@ -122,7 +122,7 @@ std::string changes_cell(const Upgrade& upgrade) {
     }
   }
   std::string laid;
-  for (const study::LaidOtherwise& one : upgrade.laid) {
+  for (const study::LayoutDifference& one : upgrade.layout) {
     if (!one.is_count) laid += (laid.empty() ? "" : ", ") + one.what;
   }
   if (!laid.empty()) text += fmt::format("{}laid otherwise: {}", text.empty() ? "" : "<br>", laid);
@@ -139,7 +139,7 @@ std::string counts_cell(const Upgrade& upgrade) {
 }
 
 bool changes_nothing(const Upgrade& upgrade) {
-  return upgrade.changed_sizes == 0 && upgrade.laid.empty();
+  return upgrade.changed_sizes == 0 && upgrade.layout.empty();
 }
 
 }  // namespace

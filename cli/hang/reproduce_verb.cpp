@@ -74,8 +74,8 @@ VerbResult run_findings(const ReproduceArguments& arguments) {
     for (const study::Replayed& one : replay.findings) {
       document["findings"].push_back(replayed_document(one, replay.healthy));
     }
-    for (const study::Replayed& one : replay.together) {
-      document["together"] = replayed_document(one, replay.healthy);
+    if (replay.together) {
+      document["together"] = replayed_document(*replay.together, replay.healthy);
     }
     fmt::print("{}", to_text(document));
     return status;
@@ -87,7 +87,7 @@ VerbResult run_findings(const ReproduceArguments& arguments) {
   fmt::print("the calls that were logged, simulated on {}:\n", replay.source);
   row(replay.healthy);
   for (const study::Replayed& one : replay.findings) row(one);
-  for (const study::Replayed& one : replay.together) row(one);
+  if (replay.together) row(*replay.together);
   if (!replay.unmodelled.empty()) {
     fmt::print("not modelled  {}\n", fmt::join(replay.unmodelled, ", "));
   }

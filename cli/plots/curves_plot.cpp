@@ -40,13 +40,14 @@ const char* dashes_of(Protocol protocol) {
 }
 
 const char* colour_of(const Curve& curve) {
-  if (curve.way) return kColours[static_cast<std::size_t>(curve.way->first) % kColours.size()];
-  return curve.is_second ? "#D55E00" : "#0072B2";
+  if (curve.choice)
+    return kColours[static_cast<std::size_t>(curve.choice->first) % kColours.size()];
+  return curve.is_secondary ? "#D55E00" : "#0072B2";
 }
 
 const char* dashes_of(const Curve& curve) {
-  if (curve.way) return dashes_of(curve.way->second);
-  return curve.is_second ? "8 3" : "";
+  if (curve.choice) return dashes_of(curve.choice->second);
+  return curve.is_secondary ? "8 3" : "";
 }
 
 using Value = std::function<double(const Curve::Point&)>;

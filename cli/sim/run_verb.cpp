@@ -328,7 +328,7 @@ VerbResult run(const RunArguments& arguments) {
   question.fidelity = arguments.fidelity;
   if (arguments.timeout_s > 0) question.timeout = Seconds{arguments.timeout_s};
   RINGSIDE_TRY(const ScenarioOutcome outcome, study::run_scenario(question));
-  if (!outcome.speaks) return kFine;
+  if (!outcome.reports) return kFine;
   if (arguments.json) {
     fmt::print("{}", to_text(outcome_document(question.scenario, outcome, arguments)));
   } else {

@@ -156,7 +156,7 @@ Result<study::FaultQuestion> fault_question(const SimArguments& arguments) {
 VerbResult run_with_faults(const SimArguments& arguments) {
   RINGSIDE_TRY(const study::FaultQuestion question, fault_question(arguments));
   RINGSIDE_TRY(const SimPlan plan, study::plan_simulation(arguments.question));
-  RINGSIDE_TRY(study::check_faults(plan, question));
+  RINGSIDE_TRY(study::prepare_faults(plan, question));
   std::vector<SimRow> rows;
   for (std::size_t i = 0; i < plan.calls.sizes.size(); ++i) {
     RINGSIDE_TRY(SimAnswer answer, simulate_size(plan, i, false));
@@ -175,7 +175,7 @@ VerbResult run_with_faults(const SimArguments& arguments) {
 
 VerbResult run(const SimArguments& arguments) {
   note_unverified(arguments.question.nccl);
-  note_idle_settings(arguments.question.job);
+  print_idle_settings(arguments.question.job);
   if (arguments.faults.is_any()) return run_with_faults(arguments);
   if (arguments.iterations || !arguments.op_timeout.empty() || !arguments.dumps.empty()) {
     return Error{ErrorCode::InvalidArgument, "--iters, --op-timeout and --dumps without faults",

@@ -57,7 +57,7 @@ Result<std::vector<study::SweepRow>> rows_of(ResultStore& store,
 }
 
 Status work(ResultStore& store, const study::Sweep& sweep, const std::vector<SweepPoint>& points,
-            const SweepRun& how, int jobs, bool shows_progress) {
+            const SweepOptions& how, int jobs, bool shows_progress) {
   std::map<std::string, const SweepPoint*> by_key;
   for (const SweepPoint& point : points) by_key[point.key] = &point;
   std::optional<Progress> progress;
@@ -82,7 +82,7 @@ Status work(ResultStore& store, const study::Sweep& sweep, const std::vector<Swe
 }  // namespace
 
 Result<std::optional<study::SweepReport>> run_sweep(study::Sweep sweep, const std::string& folder,
-                                                    const SweepRun& how) {
+                                                    const SweepOptions& how) {
   RINGSIDE_TRY(const std::vector<SweepPoint> points, study::points_of(sweep, how.method));
   RINGSIDE_TRY(const auto launch, launch_from_environment());
   int jobs = how.jobs;

@@ -9,7 +9,7 @@
 namespace ringside::cli {
 
 /// How a sweep is run.
-struct SweepRun {
+struct SweepOptions {
   study::SweepMethod method;
   int jobs = 0;  ///< points at once; 0: one a core
   double limit_s = 3600;
@@ -21,7 +21,7 @@ struct SweepRun {
 /// returns  none: another rank of the launcher's job reports
 /// errors   as points_of(), ResultStore::open(), run_worker()
 Result<std::optional<study::SweepReport>> run_sweep(study::Sweep sweep, const std::string& folder,
-                                                    const SweepRun& how);
+                                                    const SweepOptions& how);
 
 /// Returns the exit status of a report: a hung or failed point is a finding, as is a sweep without a time.
 int sweep_status(const study::SweepReport& report);

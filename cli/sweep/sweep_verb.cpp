@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 struct SweepArguments {
   std::string file;
   std::string folder;
-  SweepRun run{.method = {.fidelity = "auto", .version = RINGSIDE_VERSION}};
+  SweepOptions run{.method = {.fidelity = "auto", .version = RINGSIDE_VERSION}};
   bool json = false;
 };
 

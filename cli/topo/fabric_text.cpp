@@ -65,7 +65,7 @@ const char* name_of(Placement::Kind kind) {
 
 std::string routing_of(const FabricSettings& settings) {
   if (settings.kind == FabricKind::Torus) return "dimension by dimension";
-  if (settings.kind == FabricKind::Platform) return "ways as SimGrid finds them";
+  if (settings.kind == FabricKind::Platform) return "routes as SimGrid finds them";
   return settings.routing == Routing::Adaptive
              ? "adaptive routing"
              : fmt::format("static routing, seed {}", settings.seed);

@@ -8,7 +8,7 @@
 namespace ringside::cli {
 
 /// Returns the document of `ringside topo --json`, "ringside.topo/1". `system` and `graphs.search`
-/// have one entry per class of equal nodes; numbers and codes are those of NCCL's structures.
+/// have one entry per class of equal nodes; numbers and codes are those of NCCL's structures (graph/topo.h).
 ///
 /// unit   bandwidths GB/s, latencies us, chunks bytes; path types 0 LOC .. 11 DIS (`path_types`)
 Json topo_document(const JobHosts& hosts, const Job& job);

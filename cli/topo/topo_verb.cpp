@@ -59,7 +59,7 @@ VerbResult run(const TopoArguments& arguments) {
     return kFine;
   }
   note_unverified(arguments.nccl);
-  note_idle_settings(arguments.job);
+  print_idle_settings(arguments.job);
   RINGSIDE_TRY(const study::AskedJob asked, study::load_job(arguments.job, arguments.nccl));
   const JobHosts& hosts = asked.hosts;
   const Job& job = asked.job;

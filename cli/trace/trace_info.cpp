@@ -339,7 +339,7 @@ std::string printable(std::string text) {
 
 VerbResult run_info(const InfoArguments& arguments) {
   RINGSIDE_TRY(const OpenedTrace trace, open_trace(arguments.files));
-  note_idle_settings(arguments.job);
+  print_idle_settings(arguments.job);
   RINGSIDE_TRY(const TracedCalls traced, traced_calls(trace.file, arguments.job));
   const TraceStatistics all = statistics_of(trace.file);
   if (arguments.json) {

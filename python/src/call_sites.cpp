@@ -13,7 +13,7 @@ namespace ringside::pytorch {
 namespace {
 
 constexpr std::size_t kMostFrames = 16;
-constexpr std::size_t kMostSites = 100'000;
+constexpr std::size_t kMostSites = 100'000;  // a bound on memory: sites are never freed
 
 bool writes_dumps() {
   for (const char* const name : {"TORCH_FR_DUMP_TEMP_FILE", "TORCH_NCCL_DEBUG_INFO_TEMP_FILE"}) {
@@ -33,7 +33,8 @@ std::string text_of(PyObject* text) {
 /// A code object and the line in it. Codes that are known here stay, so that no other one gets their address.
 using Place = std::pair<PyCodeObject*, int>;
 
-/// Innermost first. The codes are owned by the caller.
+/// Returns the places of the thread's frames, innermost first. The caller owns references to the codes.
+/// Threads  with the interpreter's lock
 std::vector<Place> current_places() {
   std::vector<Place> places;
   PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
@@ -48,12 +49,13 @@ std::vector<Place> current_places() {
   return places;
 }
 
-/// Whether the frame belongs to what runs a script, and not to the script.
+/// Returns whether the frame belongs to what runs a script, and not to the script.
 bool is_runner(const std::string& file) {
   return file == "<frozen runpy>" || file.ends_with("/ringside/script.py");
 }
 
-/// Under the interpreter's lock.
+/// As current_site(), for a process that writes dumps.
+/// Threads  with the interpreter's lock
 const CallSite* site_of_thread() {
   static auto& known = *new std::map<std::vector<Place>, CallSite>();
   const std::vector<Place> places = current_places();

@@ -38,7 +38,7 @@ struct Message {
 /// when both have a message, and a thread. So no message waits for one of another direction, as with gloo.
 ///
 /// Threads    any
-/// Ownership  the destructor gives up what is under way
+/// Ownership  the destructor calls abort(), and waits for the thread
 class MessageLane {
  public:
   MessageLane(const MessageGroup& group, int peer, int tag, bool is_send);
@@ -46,8 +46,9 @@ class MessageLane {
   MessageLane(const MessageLane&) = delete;
   MessageLane& operator=(const MessageLane&) = delete;
 
+  /// Adds a message; its work is done once it was carried out, or failed.
   void push(Message message);
-  /// Messages under way and to come fail.
+  /// Makes the messages under way and all later ones fail.
   void abort();
 
  private:
@@ -74,9 +75,11 @@ class MessageLane {
   std::thread thread_;
 };
 
-/// The sends and receives of a group.
+/// The sends and receives of a group. Each message's work is done by a lane's thread, in the order of the calls with one
+/// peer, tag and direction.
 ///
-/// Threads  any
+/// Threads    any
+/// Ownership  the destructor makes the messages under way fail
 class Messages {
  public:
   explicit Messages(MessageGroup group) : group_(std::move(group)) {}
@@ -84,8 +87,9 @@ class Messages {
 
   void send(int peer, int tag, Message message);
   void recv(int peer, int tag, Message message);
-  /// From the rank that sends first. Senders announce their messages in the store for it.
+  /// Receives from the rank that sends first. Senders announce their messages in the store for it.
   void recv_any(int tag, Message message);
+  /// As MessageLane::abort(), for all lanes and for receives from any rank.
   void abort();
 
  private:
@@ -94,6 +98,7 @@ class Messages {
     Message message;
     std::chrono::steady_clock::time_point end;
   };
+  /// Returns the lane, and makes it if there is none. shape  mutex_ is held
   MessageLane& lane(int peer, int tag, bool is_send);
   void look_for_senders();
   /// errors  the group is broken; every other rank has left it; the store failed

@@ -29,13 +29,15 @@ class CallWork : public c10d::Work {
   void synchronize() override {}
   void abort() override {}
 
-  /// Called once: what is left to do after a successful call, such as copying results.
+  /// Sets what is left to do after a successful call, such as copying results. Called once at most, before done().
   void when_done(std::function<void()> finish) { finish_ = std::move(finish); }
-  /// The calls of a communicator that carry out the work, for wait().
+  /// Names the calls of a communicator that carry out the work, the last one by its number: wait() runs them on the
+  /// caller's thread, where the group's thread has not begun them.
   void belongs_to(std::weak_ptr<Communicator> communicator, std::uint64_t number);
-  /// The rank that a message of any source came from. Called before done().
+  /// Sets the rank that a message of any source came from. Called before done().
   void came_from(int source) { source_ = source; }
-  /// Completes the work. Called once, on any thread.
+  /// Completes the work: runs what is left to do after a success, then sets the future's value or error. Called once, on
+  /// any thread.
   void done(const Status& status);
 
  private:

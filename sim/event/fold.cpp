@@ -35,7 +35,7 @@ class Sequence {
 };
 
 /// Hash of a multiset: order does not matter.
-class Heap {
+class UnorderedHash {
  public:
   void add(Colour colour) { sum_ += mixed_with(0, colour); }
   [[nodiscard]] Colour colour() const { return sum_; }
@@ -213,7 +213,7 @@ class Folding {
   std::optional<FoldedShape> run_shape() {
     if (!begin(true)) return std::nullopt;
     refine_while([](std::size_t /*kinds*/) { return true; });
-    Heap shape;
+    UnorderedHash shape;
     for (const std::vector<Colour>* of : {&tasks_, &lines_}) {
       for (const Colour one : *of) shape.add(one);
     }
@@ -260,7 +260,7 @@ class Folding {
   }
 
   [[nodiscard]] Colour of_ends(const std::vector<std::int32_t>& ends) const {
-    Heap all;
+    UnorderedHash all;
     for (const std::int32_t end : ends) {
       const auto& [task, port] = owners_[at(end)];
       all.add(Sequence().add(tasks_[task]).add(port).colour());
@@ -285,7 +285,7 @@ class Folding {
   void refine() {
     for (std::size_t i = 0; i < job_.lines.size(); ++i) {
       const EventLine& line = job_.lines[i];
-      Heap links;
+      UnorderedHash links;
       for (const LinkUse& use : line.uses) links.add(links_[at(use.link)]);
       lines_[i] = Sequence()
                       .add(line.latency)
@@ -297,7 +297,7 @@ class Folding {
                       .add(links.colour())
                       .colour();
     }
-    std::vector<Heap> users(job_.links.size());
+    std::vector<UnorderedHash> users(job_.links.size());
     for (std::size_t i = 0; i < job_.lines.size(); ++i) {
       for (const LinkUse& use : job_.lines[i].uses) users[at(use.link)].add(lines_[i]);
     }
@@ -308,7 +308,7 @@ class Folding {
       Sequence all;
       all.add(tasks_[i]);
       const auto add = [&](const std::vector<std::int32_t>& ends) {
-        Heap lines;
+        UnorderedHash lines;
         for (const std::int32_t end : ends) {
           if (end < 0) continue;
           lines.add(Sequence()

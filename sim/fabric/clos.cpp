@@ -33,8 +33,8 @@ class Clos : public Fabric {
   [[nodiscard]] Wire wire(int id) const override;
 
  protected:
-  [[nodiscard]] FabricWay find_way(FabricPort from, FabricPort to,
-                                   std::uint64_t flow) const override;
+  [[nodiscard]] FabricRoute find_route(FabricPort from, FabricPort to,
+                                       std::uint64_t flow) const override;
   [[nodiscard]] Trunk trunk(int id) const override;
 
  private:
@@ -435,26 +435,26 @@ std::vector<int> Clos::trunks_of(const Leaf& from, const Leaf& to) const {
   return links;
 }
 
-FabricWay Clos::find_way(FabricPort from, FabricPort to, std::uint64_t flow) const {
+FabricRoute Clos::find_route(FabricPort from, FabricPort to, std::uint64_t flow) const {
   const Leaf a = leaf_of(from), b = leaf_of(to);
-  FabricWay way;
+  FabricRoute route;
   const int out = cable(from, Up), in = cable(to, Down);
-  if (is_any_down() && !(is_up(out) && is_up(in))) return way;
+  if (is_any_down() && !(is_up(out) && is_up(in))) return route;
   if (a == b) return {.links = {out, in}, .switches = 1};
-  if (a.plane != b.plane || !plan_.has_spines) return way;
+  if (a.plane != b.plane || !plan_.has_spines) return route;
   // Combined links may also be unusable when their onward links are down.
   const bool needs_search = !is_adaptive() || is_any_down();
   const std::vector<int> found = needs_search ? static_links(a, b, flow) : std::vector<int>{};
-  if (needs_search && found.empty()) return way;
+  if (needs_search && found.empty()) return route;
   const std::vector<int> between = is_adaptive() ? trunks_of(a, b) : found;
-  way.links.push_back(out);
-  way.links.insert(way.links.end(), between.begin(), between.end());
-  way.links.push_back(in);
+  route.links.push_back(out);
+  route.links.insert(route.links.end(), between.begin(), between.end());
+  route.links.push_back(in);
   const bool is_far = pod_of(a) != pod_of(b);
   const bool has_cores = plan_.top == ClosTop::Cores;
-  way.switches = !is_far ? 3 : has_cores ? 5 : 4;
-  if (is_far) way.latency = (has_cores ? 2 : 1) * settings().core_latency;
-  return way;
+  route.switches = !is_far ? 3 : has_cores ? 5 : 4;
+  if (is_far) route.latency = (has_cores ? 2 : 1) * settings().core_latency;
+  return route;
 }
 
 }  // namespace

@@ -111,8 +111,8 @@ Fabric::Trunk Fabric::trunk(int id) const {
   return {};
 }
 
-FabricWay Fabric::way(FabricPort from, FabricPort to, std::uint64_t flow) const {
-  FabricWay found = find_way(from, to, mixed_with(settings_.seed, flow));
+FabricRoute Fabric::route(FabricPort from, FabricPort to, std::uint64_t flow) const {
+  FabricRoute found = find_route(from, to, mixed_with(settings_.seed, flow));
   if (found.links.empty()) return {};
   found.latency += std::max(found.switches - kSwitchesInStep, 0) * settings_.hop_latency;
   return found;

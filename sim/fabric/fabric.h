@@ -26,7 +26,7 @@ struct FabricHosts {
 };
 
 /// The route of a message between two NICs.
-struct FabricWay {
+struct FabricRoute {
   std::vector<int> links = {};  ///< link ids, each once; empty: no route
   int switches = 0;             ///< number of switches on the route
   Seconds latency{};            ///< in addition to a step's own latency (see Fabric, "Latency")
@@ -77,7 +77,7 @@ struct FabricShape {
 ///           packet. Their sum is one link, a trunk. This models packet spraying with balanced
 ///           queues: a flow is limited only by capacity that all flows of a switch share
 /// Latency   a simulated step's own latency was measured across networks: it includes a route over
-///           kSwitchesInStep switches. FabricWay::latency holds the latency of further switches and
+///           kSwitchesInStep switches. FabricRoute::latency holds the latency of further switches and
 ///           of long cables
 /// Buffers   are not modelled: flows share links fairly, and no packet is lost
 ///
@@ -94,7 +94,7 @@ class Fabric {
   /// Returns the route from one port to another.
   /// flow   a hash of the route's inputs (mixed_with()): equal hashes take equal routes
   /// shape  ports of existing hosts and NICs
-  [[nodiscard]] FabricWay way(FabricPort from, FabricPort to, std::uint64_t flow) const;
+  [[nodiscard]] FabricRoute route(FabricPort from, FabricPort to, std::uint64_t flow) const;
 
   /// shape  id of a route's link, or below nlinks()
   [[nodiscard]] FabricLink link(int id) const;
@@ -127,8 +127,8 @@ class Fabric {
 
  protected:
   /// Returns the links of a route, both NICs' cables included, and its number of switches.
-  [[nodiscard]] virtual FabricWay find_way(FabricPort from, FabricPort to,
-                                           std::uint64_t flow) const = 0;
+  [[nodiscard]] virtual FabricRoute find_route(FabricPort from, FabricPort to,
+                                               std::uint64_t flow) const = 0;
   /// The name of a trunk and its links in order. Pass trunk() an id from nlinks() on.
   struct Trunk {
     std::string name;

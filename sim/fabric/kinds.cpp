@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/assert.h"
 #include "sim/fabric/clos.h"
 #include "sim/fabric/platform_fabric.h"
 #include "sim/fabric/torus.h"
@@ -42,12 +43,18 @@ const std::array<FabricKindRow, 6>& table() {
        make_torus},
       {FabricKind::Platform,
        "platform",
-       "links and ways as SimGrid's XML has them",
+       "links and routes as SimGrid's XML has them",
        {"kind", "file"},
        make_platform_fabric,
        true},
   }};
   return rows;
+}
+
+const FabricKindRow& row_of(FabricKind kind) {
+  const auto row = std::ranges::find(table(), kind, &FabricKindRow::kind);
+  RINGSIDE_ASSERT(row != table().end(), "no row for kind of fabric {}", static_cast<int>(kind));
+  return *row;
 }
 
 }  // namespace
@@ -70,16 +77,14 @@ Result<std::unique_ptr<const Fabric>> make_fabric(FabricSettings settings,
   if (all < 1 || all > kMostFabricHosts) {
     return bad(fmt::format("{} hosts", all), fmt::format("give 1 to {}", kMostFabricHosts));
   }
-  if (!has_nics) return bad("a host without a NIC", "nothing joins it with the others");
-  const auto row = std::ranges::find(table(), settings.kind, &FabricKindRow::kind);
-  RINGSIDE_TRY(auto fabric, row->make(std::move(settings), std::move(hosts)));
+  if (!has_nics) return bad("a host without a NIC", "give hosts with NICs: these join the fabric");
+  const auto make = row_of(settings.kind).make;
+  RINGSIDE_TRY(auto fabric, make(std::move(settings), std::move(hosts)));
   RINGSIDE_TRY(fabric->check_rules());
   return Result<std::unique_ptr<const Fabric>>{std::move(fabric)};
 }
 
-const char* to_string(FabricKind kind) {
-  return std::ranges::find(table(), kind, &FabricKindRow::kind)->name.data();
-}
+const char* to_string(FabricKind kind) { return row_of(kind).name.data(); }
 
 const char* to_string(Rails rails) {
   constexpr std::array<const char*, 3> kNames{"none", "optimised", "only"};

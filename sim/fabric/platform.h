@@ -99,7 +99,7 @@ struct Platform {
 /// shape   two different hosts
 /// source  SimGrid 3.32, NetZoneImpl::get_global_route and the zones' get_local_route; checked
 ///         against SimGrid's answers
-std::optional<std::vector<int>> platform_way(const Platform& platform, int from, int to);
+std::optional<std::vector<int>> platform_route(const Platform& platform, int from, int to);
 
 /// Parses a SimGrid platform of version 4 or 4.1.
 /// where   file name; opens each error message
@@ -122,6 +122,6 @@ void lay_grid(Platform& platform, int zone, BytesPerSecond rate, Seconds latency
               const std::vector<int>& multiples, const std::string& where);
 
 /// Returns the route between two hosts of such a zone, given by their numbers within the zone.
-std::vector<int> way_in_grid(const PlatformZone& zone, int from, int to);
+std::vector<int> route_in_grid(const PlatformZone& zone, int from, int to);
 
 }  // namespace ringside

@@ -33,14 +33,14 @@ class PlatformFabric : public Fabric {
   [[nodiscard]] Wire wire(int id) const override;
 
  protected:
-  [[nodiscard]] FabricWay find_way(FabricPort from, FabricPort to,
-                                   std::uint64_t flow) const override;
+  [[nodiscard]] FabricRoute find_route(FabricPort from, FabricPort to,
+                                       std::uint64_t flow) const override;
 
  private:
   enum Direction : int { Out = 0, In = 1 };
   [[nodiscard]] int first_link() const { return 2 * nhosts() * most_nics(); }
-  [[nodiscard]] int cable(FabricPort port, Direction way) const {
-    return 2 * (port.host * most_nics() + port.nic) + way;
+  [[nodiscard]] int cable(FabricPort port, Direction direction) const {
+    return 2 * (port.host * most_nics() + port.nic) + direction;
   }
   [[nodiscard]] int zone_of(int host) const {
     const int point = platform_.hosts[static_cast<std::size_t>(host)].point;
@@ -90,21 +90,21 @@ Fabric::Wire PlatformFabric::wire(int id) const {
   return one;
 }
 
-FabricWay PlatformFabric::find_way(FabricPort from, FabricPort to, std::uint64_t) const {
-  FabricWay way;
+FabricRoute PlatformFabric::find_route(FabricPort from, FabricPort to, std::uint64_t) const {
+  FabricRoute route;
   const auto between =
-      from.host == to.host ? std::vector<int>{} : platform_way(platform_, from.host, to.host);
-  if (!between) return way;
-  way.links.push_back(cable(from, Out));
+      from.host == to.host ? std::vector<int>{} : platform_route(platform_, from.host, to.host);
+  if (!between) return route;
+  route.links.push_back(cable(from, Out));
   for (const int id : *between) {
     const PlatformLink& link = platform_.links[static_cast<std::size_t>(id)];
-    const bool is_known = std::ranges::find(way.links, first_link() + id) != way.links.end();
+    const bool is_known = std::ranges::find(route.links, first_link() + id) != route.links.end();
     if (is_known) continue;
-    way.latency += link.latency;
-    if (!link.is_fat) way.links.push_back(first_link() + id);
+    route.latency += link.latency;
+    if (!link.is_fat) route.links.push_back(first_link() + id);
   }
-  way.links.push_back(cable(to, In));
-  return way;
+  route.links.push_back(cable(to, In));
+  return route;
 }
 
 /// Returns the rate if each host of one half sends to one of the other half on all its NICs; each flow gets its share
@@ -116,10 +116,10 @@ BytesPerSecond PlatformFabric::between_halves() const {
   for (int host = 0; host < half; ++host) {
     double nics = 0;
     for (int nic = 0; nic < nics_of(host); ++nic) nics += rate_of_nic({host, nic}).value;
-    FabricWay way = find_way({host, 0}, {host + half, 0}, 0);
-    std::erase_if(way.links, [&](int id) { return id < first_link(); });
-    for (const int id : way.links) ++users[static_cast<std::size_t>(id)];
-    flows.emplace_back(nics, std::move(way.links));
+    FabricRoute route = find_route({host, 0}, {host + half, 0}, 0);
+    std::erase_if(route.links, [&](int id) { return id < first_link(); });
+    for (const int id : route.links) ++users[static_cast<std::size_t>(id)];
+    flows.emplace_back(nics, std::move(route.links));
   }
   double all = 0;
   for (const auto& [nics, links] : flows) {

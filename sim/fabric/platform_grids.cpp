@@ -18,39 +18,40 @@ int product(const std::vector<int>& of, std::size_t from, std::size_t to) {
 }
 
 // ---- fat tree ----------------------------------------------------------------------------------
-// A thing of level i has a digit for each level, the lowest first: of those below i as many values as a child has
-// parents, of the others as a parent has children. A parent differs from its child in digit i alone.
+// A node of level i (0: a host, else a switch) has a digit for each level, the lowest first: of those below i as many
+// values as a child has parents, of the others as a parent has children. A parent differs from its child in digit i
+// alone.
 
-int things_of_level(const PlatformZone& tree, std::size_t level) {
+int nodes_of_level(const PlatformZone& tree, std::size_t level) {
   return product(tree.ups, 0, level) * product(tree.downs, level, tree.downs.size());
 }
 
 /// Returns the link from a node of `level` to its parent whose digit is `parent`.
 int tree_link(const PlatformZone& tree, std::size_t level, int child, int parent, int port,
-              Direction way) {
+              Direction direction) {
   int before = 0;
   for (std::size_t i = 0; i < level; ++i) {
-    before += things_of_level(tree, i) * tree.ups[i] * tree.ports[i];
+    before += nodes_of_level(tree, i) * tree.ups[i] * tree.ports[i];
   }
   const int number = before + (child * tree.ups[level] + parent) * tree.ports[level] + port;
-  return tree.first_link + number * tree.each + (tree.each == 2 ? way : 0);
+  return tree.first_link + number * tree.each + (tree.each == 2 ? direction : 0);
 }
 
 /// Replaces one digit of a node's number, in the numbering of the level above or below.
 struct Digits {
   int low, digit, high;
 };
-Digits digits_of(int thing, int below, int values) {
-  return {thing % below, thing / below % values, thing / below / values};
+Digits digits_of(int node, int below, int values) {
+  return {node % below, node / below % values, node / below / values};
 }
-int thing_of(const Digits& digits, int below, int values) {
+int node_of(const Digits& digits, int below, int values) {
   return digits.low + below * (digits.digit + values * digits.high);
 }
 
-std::vector<int> way_in_tree(const PlatformZone& tree, int from, int to) {
+std::vector<int> route_in_tree(const PlatformZone& tree, int from, int to) {
   std::vector<int> links;
-  const auto holds = [&](std::size_t level, int thing) {
-    return level > 0 && thing / product(tree.ups, 0, level) == to / product(tree.downs, 0, level);
+  const auto holds = [&](std::size_t level, int node) {
+    return level > 0 && node / product(tree.ups, 0, level) == to / product(tree.downs, 0, level);
   };
   std::size_t level = 0;
   int at = from;
@@ -61,7 +62,7 @@ std::vector<int> way_in_tree(const PlatformZone& tree, int from, int to) {
     links.push_back(tree_link(tree, level, at, parent, port, Up));
     Digits digits = digits_of(at, below, tree.downs[level]);
     digits.digit = parent;
-    at = thing_of(digits, below, tree.ups[level]);
+    at = node_of(digits, below, tree.ups[level]);
   }
   while (level > 0) {
     --level;
@@ -69,7 +70,7 @@ std::vector<int> way_in_tree(const PlatformZone& tree, int from, int to) {
     Digits digits = digits_of(at, below, tree.ups[level]);
     const int parent = digits.digit;
     digits.digit = to / product(tree.downs, 0, level) % tree.downs[level];
-    at = thing_of(digits, below, tree.downs[level]);
+    at = node_of(digits, below, tree.downs[level]);
     links.push_back(tree_link(tree, level, at, parent, from % tree.ports[level], Down));
   }
   return links;
@@ -82,12 +83,12 @@ int next_on(int at, int size, int stride, int by) {
   return at + ((place + by + size) % size - place) * stride;
 }
 
-int torus_link(const PlatformZone& torus, int router, std::size_t axis, Direction way) {
+int torus_link(const PlatformZone& torus, int router, std::size_t axis, Direction direction) {
   const int number = router * static_cast<int>(torus.sizes.size()) + static_cast<int>(axis);
-  return torus.first_link + number * torus.each + (torus.each == 2 ? way : 0);
+  return torus.first_link + number * torus.each + (torus.each == 2 ? direction : 0);
 }
 
-std::vector<int> way_in_torus(const PlatformZone& torus, int from, int to) {
+std::vector<int> route_in_torus(const PlatformZone& torus, int from, int to) {
   std::vector<int> links;
   int at = from, stride = 1;
   for (std::size_t axis = 0; axis < torus.sizes.size(); ++axis) {
@@ -157,7 +158,7 @@ struct Seat {
   int group, chassis, blade;
 };
 
-std::vector<int> way_in_dragonfly(const PlatformZone& zone, int from, int to) {
+std::vector<int> route_in_dragonfly(const PlatformZone& zone, int from, int to) {
   const Fly fly(zone);
   const auto seat = [&](int host) {
     const int blade = host / fly.nodes;
@@ -204,7 +205,7 @@ class Layer {
     return platform_.zones[static_cast<std::size_t>(zone_)];
   }
   [[nodiscard]] FabricEnd host(int number) const { return {{"host", of().first_host + number}}; }
-  [[nodiscard]] FabricEnd thing(std::string_view word, int number) const {
+  [[nodiscard]] FabricEnd device(std::string_view word, int number) const {
     return {{"zone", zone_}, {word, number}};
   }
 
@@ -242,22 +243,22 @@ void lay_tree(Layer& layer) {
   const PlatformZone tree = layer.of();
   int below_all = 0;  // switches of all lower levels
   for (std::size_t level = 0; level < tree.downs.size(); ++level) {
-    const int children = things_of_level(tree, level);
+    const int children = nodes_of_level(tree, level);
     const int below = product(tree.ups, 0, level);
     for (int child = 0; child < children; ++child) {
       const FabricEnd from =
-          level == 0 ? layer.host(child) : layer.thing("switch", below_all - children + child);
+          level == 0 ? layer.host(child) : layer.device("switch", below_all - children + child);
       for (int parent = 0; parent < tree.ups[level]; ++parent) {
         Digits digits = digits_of(child, below, tree.downs[level]);
         digits.digit = parent;
-        const int above = thing_of(digits, below, tree.ups[level]);
+        const int above = node_of(digits, below, tree.ups[level]);
         for (int port = 0; port < tree.ports[level]; ++port) {
-          layer.add(fmt::format("level {} thing {} to {} port {}", level, child, above, port), from,
-                    layer.thing("switch", below_all + above));
+          layer.add(fmt::format("level {} node {} to {} port {}", level, child, above, port), from,
+                    layer.device("switch", below_all + above));
         }
       }
     }
-    below_all += things_of_level(tree, level + 1);
+    below_all += nodes_of_level(tree, level + 1);
   }
 }
 
@@ -277,11 +278,11 @@ void lay_dragonfly(Layer& layer, const std::vector<int>& multiples) {
   const PlatformZone zone = layer.of();
   const Fly fly(zone);
   const auto blade = [&](int group, int chassis, int number) {
-    return layer.thing("switch", (group * fly.chassis + chassis) * fly.blades + number);
+    return layer.device("switch", (group * fly.chassis + chassis) * fly.blades + number);
   };
   for (int host = 0; host < fly.hosts(); ++host) {
     layer.add(fmt::format("host {}", host), layer.host(host),
-              layer.thing("switch", host / fly.nodes));
+              layer.device("switch", host / fly.nodes));
   }
   for (int group = 0; group < fly.groups; ++group) {
     for (int chassis = 0; chassis < fly.chassis; ++chassis) {
@@ -318,11 +319,11 @@ std::int64_t links_of_grid(const PlatformZone& zone) {
   double all = 0;
   if (zone.kind == ZoneKind::FatTree) {
     for (std::size_t level = 0; level < zone.downs.size(); ++level) {
-      double things = 1;
+      double nodes = 1;
       for (std::size_t i = 0; i < zone.downs.size(); ++i) {
-        things *= i < level ? zone.ups[i] : zone.downs[i];
+        nodes *= i < level ? zone.ups[i] : zone.downs[i];
       }
-      all += things * zone.ups[level] * zone.ports[level];
+      all += nodes * zone.ups[level] * zone.ports[level];
     }
   } else if (zone.kind == ZoneKind::Torus) {
     all = static_cast<double>(zone.nhosts) * static_cast<double>(zone.sizes.size());
@@ -345,10 +346,10 @@ void lay_grid(Platform& platform, int zone, BytesPerSecond rate, Seconds latency
   if (kind == ZoneKind::Dragonfly) lay_dragonfly(layer, multiples);
 }
 
-std::vector<int> way_in_grid(const PlatformZone& zone, int from, int to) {
-  if (zone.kind == ZoneKind::FatTree) return way_in_tree(zone, from, to);
-  if (zone.kind == ZoneKind::Torus) return way_in_torus(zone, from, to);
-  return way_in_dragonfly(zone, from, to);
+std::vector<int> route_in_grid(const PlatformZone& zone, int from, int to) {
+  if (zone.kind == ZoneKind::FatTree) return route_in_tree(zone, from, to);
+  if (zone.kind == ZoneKind::Torus) return route_in_torus(zone, from, to);
+  return route_in_dragonfly(zone, from, to);
 }
 
 }  // namespace ringside

@@ -82,18 +82,18 @@ Result<PlatformReader::ReadHop> PlatformReader::read_hop(const XmlElement& eleme
       }
       return child.bad(fmt::format("there is no link {}", name), suggestion(name, known));
     }
-    const std::string way = child.text_or_empty("direction");
+    const std::string direction = child.text_or_empty("direction");
     LinkName& link = found->second;
     const bool is_split = link.up != link.down;
-    if (!way.empty() && way != "UP" && way != "DOWN" && way != "NONE") {
-      return child.bad(fmt::format("direction=\"{}\"", way), "UP, DOWN or NONE");
+    if (!direction.empty() && direction != "UP" && direction != "DOWN" && direction != "NONE") {
+      return child.bad(fmt::format("direction=\"{}\"", direction), "UP, DOWN or NONE");
     }
-    if (is_split && way != "UP" && way != "DOWN") {
+    if (is_split && direction != "UP" && direction != "DOWN") {
       return child.bad(fmt::format("{} has two directions", name),
                        "add direction=\"UP\" or direction=\"DOWN\"");
     }
-    append(link, way == "DOWN", hop.there);
-    append(link, way != "DOWN", hop.back);
+    append(link, direction == "DOWN", hop.there);
+    append(link, direction != "DOWN", hop.back);
     hop.names.push_back(&link);
   }
   std::ranges::reverse(hop.back);
@@ -112,7 +112,7 @@ Status PlatformReader::read_route(const XmlElement& element, int of, bool is_of_
   RINGSIDE_TRY(ReadHop hop, read_hop(element));
   const ZoneKind kind = zone(of).kind;
   if (kind == ZoneKind::None) {
-    return element.bad(fmt::format("zone {} knows no ways", zone(of).name),
+    return element.bad(fmt::format("zone {} has no routes", zone(of).name),
                        "give it routing=\"Full\"");
   }
   if (kind == ZoneKind::Star) return read_spoke(element, of, is_of_zones, is_both, hop);
@@ -137,7 +137,7 @@ Status PlatformReader::add_hop(const XmlElement& element, int of, int from, int 
   const auto [at, is_new] = zone(of).hops[from].try_emplace(to, std::move(hop));
   if (is_new) return {};
   return element.bad(fmt::format("a second route from {} to {}{}", point(from).name, point(to).name,
-                                 is_back ? ", which is one's way back" : ""),
+                                 is_back ? " (the opposite direction of a symmetrical route)" : ""),
                      "keep one of them, or give symmetrical=\"NO\"");
 }
 

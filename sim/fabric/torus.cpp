@@ -36,8 +36,8 @@ class Torus : public Fabric {
   [[nodiscard]] Wire wire(int id) const override;
 
  protected:
-  [[nodiscard]] FabricWay find_way(FabricPort from, FabricPort to,
-                                   std::uint64_t flow) const override;
+  [[nodiscard]] FabricRoute find_route(FabricPort from, FabricPort to,
+                                       std::uint64_t flow) const override;
 
  private:
   [[nodiscard]] int naxes() const { return static_cast<int>(dims_.size()); }
@@ -46,12 +46,12 @@ class Torus : public Fabric {
     return std::accumulate(dims_.begin(), dims_.end(), 1, std::multiplies<>());
   }
   [[nodiscard]] int first_step() const { return 2 * nhosts() * most_nics(); }
-  [[nodiscard]] int cable(FabricPort port, Direction way) const {
-    return 2 * (port.host * most_nics() + port.nic) + way;
+  [[nodiscard]] int cable(FabricPort port, Direction direction) const {
+    return 2 * (port.host * most_nics() + port.nic) + direction;
   }
   /// Returns the link from a router to the next one along an axis, or to the previous one.
-  [[nodiscard]] int step(int router, int axis, Direction way) const {
-    return first_step() + 2 * (router * naxes() + axis) + way;
+  [[nodiscard]] int step(int router, int axis, Direction direction) const {
+    return first_step() + 2 * (router * naxes() + axis) + direction;
   }
   /// Returns the difference of the ids of two neighbours along an axis.
   [[nodiscard]] int stride(int axis) const {
@@ -185,10 +185,10 @@ std::vector<int> Torus::steps(int from, int to, const std::vector<int>& axes,
   return links;
 }
 
-FabricWay Torus::find_way(FabricPort from, FabricPort to, std::uint64_t flow) const {
+FabricRoute Torus::find_route(FabricPort from, FabricPort to, std::uint64_t flow) const {
   const int out = cable(from, Ahead), in = cable(to, Back);
-  FabricWay way;
-  if (is_any_down() && !(is_up(out) && is_up(in))) return way;
+  FabricRoute route;
+  if (is_any_down() && !(is_up(out) && is_up(in))) return route;
   // Without a link that is down, the first attempt is the route: the axes in order, each in the shorter direction.
   // Otherwise all orders and directions are tried.
   std::vector<int> axes(dims_.size());
@@ -204,13 +204,13 @@ FabricWay Torus::find_way(FabricPort from, FabricPort to, std::uint64_t flow) co
         found = are_up(between);
       } while (!found && std::next_permutation(axes.begin(), axes.end()));
     }
-    if (!found) return way;
+    if (!found) return route;
   }
-  way.switches = static_cast<int>(between.size()) + 1;
-  way.links.push_back(out);
-  way.links.insert(way.links.end(), between.begin(), between.end());
-  way.links.push_back(in);
-  return way;
+  route.switches = static_cast<int>(between.size()) + 1;
+  route.links.push_back(out);
+  route.links.insert(route.links.end(), between.begin(), between.end());
+  route.links.push_back(in);
+  return route;
 }
 
 }  // namespace

@@ -11,7 +11,8 @@ namespace ringside {
 /// flow's hash decides between equal lengths. If a link on the route is down, routing tries another
 /// order of dimensions or the other direction.
 ///
-/// errors  Corrupt: more hosts than routers, too many routers, adaptive routing, rails
+/// settings  without rails, which the reader of cluster files refuses for a torus
+/// errors    Corrupt: more hosts than routers, too many routers, adaptive routing
 Result<std::unique_ptr<const Fabric>> make_torus(FabricSettings settings,
                                                  std::vector<FabricHosts> hosts);
 

@@ -19,8 +19,9 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Maximum lines of a channel's kinds that are simulated one by one.
 constexpr std::int64_t kMostSteps = 4'000'000;
+// Maximum turns of an iteration. The values of the last one are used even if they still change.
 constexpr int kMostTurns = 12;
-// Iteration stops when a channel's time changes by less than this share.
+// Iteration stops when no class's time changes by more than this share.
 constexpr double kSettled = 1e-3;
 // Loops count as steady when their time changes by less than this share.
 constexpr double kSteady = 1e-3;
@@ -54,7 +55,13 @@ class ChanceEngine {
  public:
   ChanceEngine(const SimRequest& request, const FlowKinds& kinds,
                const std::function<void(double)>& on_progress)
-      : request_(request), kinds_(kinds), on_progress_(on_progress) {}
+      : request_(request), kinds_(kinds), on_progress_(on_progress) {
+    std::map<const FlowShape*, int> numbers;
+    for (const FlowClass& one : kinds.classes) {
+      const auto next = static_cast<int>(numbers.size());
+      shape_numbers_.push_back(numbers.try_emplace(one.shape.get(), next).first->second);
+    }
+  }
 
   Result<Seconds> run() {
     share_links();
@@ -70,7 +77,7 @@ class ChanceEngine {
   }
 
  private:
-  /// One contribution to the result: its time depends on the fabric, and its shares are those of a static fabric.
+  /// The part of the whole progress that a phase covers, as shares of it.
   struct Part {
     double from = 0, to = 1;
   };
@@ -105,7 +112,7 @@ class ChanceEngine {
   }
 
   /// A line's rate depends on how much of the time others use its links. That depends on the durations of the loops,
-  /// and these depend on the rates. So both are computed alternately until they no longer change.
+  /// and these depend on the rates. So both are computed alternately until they no longer change, or kMostTurns times.
   Status settle(Regime& regime, const Part& part) {
     const std::size_t classes = kinds_.classes.size();
     regime.times.resize(classes);
@@ -168,8 +175,9 @@ class ChanceEngine {
         const auto kind = static_cast<std::size_t>(lines.kind);
         const FlowShape& shape = shape_of(lines.of_class);
         const double all = regime.times[of_class].count();
-        LinkUser user{
-            .shape = &shape, .kind = lines.kind, .count = static_cast<double>(lines.count)};
+        LinkUser user{.shape = shape_numbers_[of_class],
+                      .kind = lines.kind,
+                      .count = static_cast<double>(lines.count)};
         user.use = bytes_of(lines) * (regime.is_full ? 1 : shape.first) / all;
         user.active = std::min(1.0, user.use / regime.rates[of_class][kind]);
         if (!regime.is_full) {
@@ -185,16 +193,16 @@ class ChanceEngine {
   }
 
   /// Computes new rates from the current times. Lines of one kind carry data at the same times and then share the
-  /// link. Other lines meet them at random, or in empty pipelines when their time spans overlap.
+  /// link. Other lines meet them at random, or in empty pipelines when their time spans overlap. Each rate becomes the
+  /// geometric mean of the old and the new one, which damps oscillations.
   void use_links(Regime& regime) const {
     const std::vector<LinkUsers> users = users_of_links(regime);
     for (std::size_t i = 0; i < kinds_.classes.size(); ++i) {
-      const FlowShape* const shape = kinds_.classes[i].shape.get();
       const KindRates now = rates_of(i, [&](const AlikeLinks& link, const LinesOver& mine) {
         const LineSpan own =
             regime.is_full ? LineSpan{} : regime.spans[i][static_cast<std::size_t>(mine.kind)];
         const auto number = static_cast<std::size_t>(&link - kinds_.links.data());
-        const LinkUsers::Sharing with = users[number].sharing(shape, mine.kind, own);
+        const LinkUsers::Sharing with = users[number].sharing(shape_numbers_[i], mine.kind, own);
         const double fair = link.rate / (with.together + with.others);
         if (!regime.is_full) return fair;
         return std::max(fair, (link.rate - with.elsewhere) / with.together);
@@ -311,7 +319,8 @@ class ChanceEngine {
   const SimRequest& request_;
   const FlowKinds& kinds_;
   const std::function<void(double)>& on_progress_;
-  std::vector<double> shares_;  ///< [class]: share of its bytes per second
+  std::vector<int> shape_numbers_;  ///< [class]: classes of one shape have one number
+  std::vector<double> shares_;      ///< [class]: share of its bytes per second
   Regime full_;
   Regime empty_{.is_full = false};
   using ByRates = std::pair<const FlowShape*, std::vector<std::int64_t>>;

@@ -12,11 +12,13 @@
 namespace ringside {
 namespace {
 
-// Loops of all ranks and channels that can be wired and folded in half a second.
+// Tasks (ranks times channels) that can be wired and folded in half a second.
 constexpr std::int64_t kMostTasks = 1 << 15;
 // Steps over shared links that take one or two seconds.
 constexpr std::int64_t kMostSharedSteps = 250'000;
+// Steps of a long run in the first trial and in the longest one.
 constexpr std::int32_t kFirstSteps = 128;
+constexpr std::int32_t kMostRunSteps = 16 * kFirstSteps;
 
 /// A folded job, and the number of its steps.
 class FoldedCall {
@@ -34,9 +36,9 @@ class FoldedCall {
     steps_ = (steps_ + turns_ - 1) / turns_;
     long_ = LongRuns::find(job_);
     if (long_) {
-      // Returns the remaining steps of a loop after long runs were shortened.
+      // An estimate with runs of half the longest trial's steps.
       steps_ =
-          std::min(steps_, steps_ / long_->length() * 8 * kFirstSteps + std::ssize(job_.tasks));
+          std::min(steps_, steps_ / long_->length() * (kMostRunSteps / 2) + std::ssize(job_.tasks));
     }
   }
 
@@ -69,7 +71,7 @@ class FoldedCall {
     return until_steady({.all = length,
                          .work = static_cast<double>(length),
                          .first = kFirstSteps,
-                         .most = std::min<std::int64_t>(length - 1, 16 * kFirstSteps)},
+                         .most = std::min<std::int64_t>(length - 1, kMostRunSteps)},
                         [&](std::int64_t some) {
                           return run_shared(request_,
                                             long_->shortened(job_, static_cast<std::int32_t>(some)),

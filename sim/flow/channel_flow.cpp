@@ -144,7 +144,7 @@ Result<ChannelFlow> FlowShapes::channel(const SimRequest& request, const TaskPla
   std::optional<FoldedShape> folded = fold_shape(job);
   if (!folded) {
     return Error{ErrorCode::InvalidArgument,
-                 fmt::format("flow takes no exchange of so many transfers: {} ranks",
+                 fmt::format("flow simulates no exchange of so many transfers: {} ranks",
                              request.network->nranks()),
                  "--fidelity event takes each, or give fewer nodes"};
   }

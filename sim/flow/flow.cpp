@@ -135,7 +135,7 @@ class FlowEngine {
 
 Result<SimResult> simulate_flows(const SimRequest& request) {
   if (request.trace != nullptr) {
-    return Error{ErrorCode::InvalidArgument, "flow takes no steps that a trace could hold",
+    return Error{ErrorCode::InvalidArgument, "flow simulates no steps that a trace could hold",
                  "--fidelity event takes each"};
   }
   RINGSIDE_TRY(check_request(request));

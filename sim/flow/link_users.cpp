@@ -1,22 +1,11 @@
 #include "sim/flow/link_users.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "base/assert.h"
 
 namespace ringside {
-namespace {
-
-bool is_before(const std::pair<const FlowShape*, int>& a,
-               const std::pair<const FlowShape*, int>& b) {
-  if (a.first != b.first) return std::less<>{}(a.first, b.first);
-  return a.second < b.second;
-}
-
-}  // namespace
-
 void LinkUsers::Before::add(const LineSpan& span, double weight) {
   if (span.last <= span.first) return;  // it shares links with no other flow
   firsts_.push_back({span.first, weight, weight * span.first});
@@ -52,7 +41,7 @@ LinkUsers::LinkUsers(const std::vector<LinkUser>& users, bool has_spans) : has_s
   sorted.reserve(users.size());
   for (const LinkUser& user : users) sorted.push_back(&user);
   const auto key = [](const LinkUser* user) { return std::pair{user->shape, user->kind}; };
-  std::ranges::stable_sort(sorted, is_before, key);
+  std::ranges::stable_sort(sorted, {}, key);
   for (const LinkUser* user : sorted) {
     if (groups_.empty() || key(user) != std::pair{groups_.back().shape, groups_.back().kind}) {
       groups_.push_back({.shape = user->shape, .kind = user->kind});
@@ -72,13 +61,13 @@ LinkUsers::LinkUsers(const std::vector<LinkUser>& users, bool has_spans) : has_s
   before_.sort();
 }
 
-LinkUsers::Sharing LinkUsers::sharing(const FlowShape* shape, int kind, const LineSpan& own) const {
+LinkUsers::Sharing LinkUsers::sharing(int shape, int kind, const LineSpan& own) const {
   const auto mine =
-      std::ranges::lower_bound(groups_, std::pair{shape, kind}, is_before, [](const Group& group) {
+      std::ranges::lower_bound(groups_, std::pair{shape, kind}, {}, [](const Group& group) {
         return std::pair{group.shape, group.kind};
       });
   RINGSIDE_ASSERT(mine != groups_.end() && mine->shape == shape && mine->kind == kind,
-                  "no line of kind {} lies over the link", kind);
+                  "no line of kind {} uses the link", kind);
   // Subtracting a part from a sum may give a value slightly below 0.
   Sharing sharing{.together = mine->count, .elsewhere = std::max(0.0, use_ - mine->use)};
   if (!has_spans_) {

@@ -6,11 +6,10 @@
 
 namespace ringside {
 
-struct FlowShape;
-
 /// The lines of one kind that use a link, with their current rate on it.
 struct LinkUser {
-  const FlowShape* shape = nullptr;
+  int shape =
+      0;  ///< number of its FlowShape; not its address, since sums over users follow its order
   int kind = 0;
   /// Number of lines.
   double count = 0;
@@ -33,7 +32,8 @@ class LinkUsers {
     double others = 0;     ///< mean number of lines of other kinds while it uses the link
     double elsewhere = 0;  ///< rate of the lines of other kinds, bytes/s
   };
-  [[nodiscard]] Sharing sharing(const FlowShape* shape, int kind, const LineSpan& own) const;
+  /// shape  the link has users of that shape and kind
+  [[nodiscard]] Sharing sharing(int shape, int kind, const LineSpan& own) const;
 
  private:
   /// Weighted spans, with the sum of the parts that lie before a moment.
@@ -56,7 +56,7 @@ class LinkUsers {
 
   /// Sums over the users of one kind: lines; lines times their share of active time; rate, bytes/s.
   struct Group {
-    const FlowShape* shape = nullptr;
+    int shape = 0;
     int kind = 0;
     double count = 0, active = 0, use = 0;
     Before before = {};

@@ -40,7 +40,7 @@ class Wiring {
       : request_(request), platform_(platform) {}
 
   /// tasks   tasks of all ranks, at [rank x nchannels + channel]
-  /// errors  Unsupported: two ranks exchange messages, but no route joins them
+  /// errors  as no_route_between(), no_route_through_switch()
   Status connect(std::vector<SimTask>& tasks);
 
   struct Group {

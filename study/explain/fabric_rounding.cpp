@@ -20,8 +20,8 @@ bool share_leaves(const Fabric& fabric, std::span<const int> hosts) {
   return std::ranges::all_of(hosts.subspan(1), [&](int host) {
     const FabricPort first{hosts.front(), 0};
     const int last = fabric.nics_of(host) - 1;
-    return fabric.way(first, {host, 0}, 0).switches == 1 &&
-           fabric.way(first, {host, last}, 0).switches == 1;
+    return fabric.route(first, {host, 0}, 0).switches == 1 &&
+           fabric.route(first, {host, last}, 0).switches == 1;
   });
 }
 

@@ -39,11 +39,11 @@ std::vector<RingVisit> visits_of(const Job& job, const TopoFacts& facts, int cha
 /// order.
 std::vector<int> parents_of(std::span<const Channels::TreePlace> tree);
 
-/// Returns the different hosts, each with its count.
+/// Returns the hosts with different names, each with its count. Hosts of one name count as equal.
 std::vector<HostRun> distinct_hosts(const JobHosts& hosts);
 
-/// Returns the host of a job with equal hosts.
-/// errors  InvalidArgument: hosts differ
+/// Returns the host of a job with equal hosts, for `--dump-xml`.
+/// errors  InvalidArgument: hosts have different names
 Result<Host> only_host_of(const JobHosts& hosts);
 
 }  // namespace ringside::study

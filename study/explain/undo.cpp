@@ -45,8 +45,8 @@ const TunedJob* UndoSearch::job_with(const SetWords& set) {
   return kept ? &*kept : nullptr;
 }
 
-Undo UndoSearch::of_choices(const Calls& calls, std::span<const Bytes> sizes,
-                            std::span<const TunedChoice> old) {
+Undo UndoSearch::for_choices(const Calls& calls, std::span<const Bytes> sizes,
+                             std::span<const TunedChoice> old) {
   Undo partly;
   for (const SetWords& set : settings_towards(old.front())) {
     const TunedJob* job = job_with(set);
@@ -66,7 +66,7 @@ Undo UndoSearch::of_choices(const Calls& calls, std::span<const Bytes> sizes,
   return partly;
 }
 
-Undo UndoSearch::of_laid(std::span<const std::string> settings, const Holds& holds) {
+Undo UndoSearch::for_layout(std::span<const std::string> settings, const Holds& holds) {
   for (const std::string& setting : settings) {
     const TunedJob* job = job_with({setting});
     if (job != nullptr && holds(*job)) return {{setting}, true, {}};

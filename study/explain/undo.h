@@ -26,12 +26,12 @@ class UndoSearch {
   /// list that also restores the channels; otherwise the shortest that restores algorithm and
   /// protocol.
   /// shape  one old choice per size; at least one
-  [[nodiscard]] Undo of_choices(const Calls& calls, std::span<const Bytes> sizes,
-                                std::span<const TunedChoice> old);
+  [[nodiscard]] Undo for_choices(const Calls& calls, std::span<const Bytes> sizes,
+                                 std::span<const TunedChoice> old);
 
   using Holds = std::function<bool(const TunedJob&)>;
   /// Returns the first of `settings` with which the condition holds.
-  [[nodiscard]] Undo of_laid(std::span<const std::string> settings, const Holds& holds);
+  [[nodiscard]] Undo for_layout(std::span<const std::string> settings, const Holds& holds);
 
  private:
   /// Returns the job with these settings, or null if the release rejects them.

@@ -32,9 +32,9 @@ int sense_of(double ratio) { return ratio > 1 + kSameTime ? 1 : ratio < 1 - kSam
 /// Returns whether a further size belongs to the stretch: the same change of choice, or the same sense of the times.
 bool have_equal_change(const UpgradeStretch& stretch, const TunedChoice& before,
                        const TunedChoice& after) {
-  const bool is_chosen_otherwise = !is_same_choice(before, after);
-  if (is_chosen_otherwise != stretch.is_chosen_otherwise) return false;
-  if (is_chosen_otherwise) {
+  const bool is_other_choice = !is_same_choice(before, after);
+  if (is_other_choice != stretch.is_other_choice) return false;
+  if (is_other_choice) {
     return is_same_choice(stretch.before, before) && is_same_choice(stretch.after, after);
   }
   return sense_of(ratio_of(before, after)) == sense_of(stretch.most_ratio) &&
@@ -60,8 +60,8 @@ Result<UpgradeOfCollective> upgrade_of(const Calls& calls, const Tuner& before, 
   std::vector<TunedChoice> old;
   std::vector<Bytes> sizes;
   const auto finish = [&] {
-    if (all.stretches.empty() || !all.stretches.back().is_chosen_otherwise) return;
-    all.stretches.back().undo = undo.of_choices(calls, sizes, old);
+    if (all.stretches.empty() || !all.stretches.back().is_other_choice) return;
+    all.stretches.back().undo = undo.for_choices(calls, sizes, old);
   };
   for (const Bytes size : calls.sizes) {
     const TuningCall call = calls.at(size);
@@ -78,7 +78,7 @@ Result<UpgradeOfCollective> upgrade_of(const Calls& calls, const Tuner& before, 
                                .after = is,
                                .least_ratio = ratio,
                                .most_ratio = ratio,
-                               .is_chosen_otherwise = !is_same_choice(was, is),
+                               .is_other_choice = !is_same_choice(was, is),
                                .old_choice_us = time_of_choice(after, call, was)});
     }
     UpgradeStretch& stretch = all.stretches.back();
@@ -102,13 +102,13 @@ std::string graph_words(const GraphSummary& graph) {
 /// Returns the NICs by which the rings of each kind of node enter and leave, by number: "0 1 2>3".
 std::string ring_nics(const TunedJob& job) {
   std::string words;
-  const Job& laid = job.asked.job;
-  for (std::size_t kind = 0; kind < laid.reports.size(); ++kind) {
+  const Job& built = job.asked.job;
+  for (std::size_t kind = 0; kind < built.reports.size(); ++kind) {
     const auto number = [&](int net) {
-      return laid.systems[kind].nets[static_cast<std::size_t>(net)].dev;
+      return built.systems[kind].nets[static_cast<std::size_t>(net)].dev;
     };
     if (kind > 0) words += " |";
-    for (const auto& [in, out] : laid.reports[kind].graphs[GraphId::Ring].inter) {
+    for (const auto& [in, out] : built.reports[kind].graphs[GraphId::Ring].inter) {
       words += fmt::format("{}{}", words.empty() ? "" : " ", number(in));
       if (in != out) words += fmt::format(">{}", number(out));
     }
@@ -118,26 +118,26 @@ std::string ring_nics(const TunedJob& job) {
 
 /// Adds the algorithms and protocols whose maximum number of threads in a block differs.
 void compare_threads(const TunedJob& before, const TunedJob& after, UndoSearch& undo,
-                     std::vector<LaidOtherwise>& laid) {
+                     std::vector<LayoutDifference>& differences) {
   const auto& was = before.tuner.table().max_threads;
   const auto& is = after.tuner.table().max_threads;
   for (std::size_t a = 0; a < was.size(); ++a) {
     for (std::size_t p = 0; p < was[a].size(); ++p) {
       if (was[a][p] == is[a][p]) continue;
-      LaidOtherwise one{fmt::format("threads of {}/{}", to_string(static_cast<Algorithm>(a)),
-                                    to_string(static_cast<Protocol>(p))),
-                        fmt::format("{}", was[a][p]), fmt::format("{}", is[a][p])};
+      LayoutDifference one{fmt::format("threads of {}/{}", to_string(static_cast<Algorithm>(a)),
+                                       to_string(static_cast<Protocol>(p))),
+                           fmt::format("{}", was[a][p]), fmt::format("{}", is[a][p])};
       const std::string setting = "NCCL_NTHREADS=" + one.before;
-      one.undo = undo.of_laid(
+      one.undo = undo.for_layout(
           {&setting, 1}, [&](const TunedJob& job) { return job.tuner.table().max_threads == was; });
-      laid.push_back(std::move(one));
+      differences.push_back(std::move(one));
     }
   }
 }
 
 /// Returns what differs in graphs and channels, and a single variable that restores it.
-std::vector<LaidOtherwise> compare_laid(const TunedJob& before, const TunedJob& after,
-                                        UndoSearch& undo) {
+std::vector<LayoutDifference> compare_layouts(const TunedJob& before, const TunedJob& after,
+                                              UndoSearch& undo) {
   using Words = std::string (*)(const TunedJob&);
   struct Part {
     const char* what;
@@ -163,9 +163,9 @@ std::vector<LaidOtherwise> compare_laid(const TunedJob& before, const TunedJob& 
        [](const TunedJob& job) { return graph_words(job.shape().graph(GraphId::Tree)); }, ""},
       {"NVLS graph",
        [](const TunedJob& job) { return graph_words(job.shape().graph(GraphId::Nvls)); }, ""}};
-  std::vector<LaidOtherwise> laid;
+  std::vector<LayoutDifference> differences;
   for (const Part& part : parts) {
-    LaidOtherwise one{part.what, part.words(before), part.words(after)};
+    LayoutDifference one{part.what, part.words(before), part.words(after)};
     one.is_count = *part.variable != 0;
     if (one.before == one.after) continue;
     std::vector<std::string> settings;
@@ -183,16 +183,16 @@ std::vector<LaidOtherwise> compare_laid(const TunedJob& before, const TunedJob& 
           "NCCL_CROSS_NIC=0", "NCCL_CROSS_NIC=1", "NCCL_TOPO_SCATTER_START_NET=1"}) {
       settings.emplace_back(newer);
     }
-    one.undo =
-        undo.of_laid(settings, [&](const TunedJob& job) { return part.words(job) == one.before; });
-    laid.push_back(std::move(one));
+    one.undo = undo.for_layout(settings,
+                               [&](const TunedJob& job) { return part.words(job) == one.before; });
+    differences.push_back(std::move(one));
   }
-  compare_threads(before, after, undo, laid);
+  compare_threads(before, after, undo, differences);
   if (before.asked.job.connection.channels.rings != after.asked.job.connection.channels.rings &&
       before.shape().nchannels == after.shape().nchannels) {
-    laid.push_back({"order of ranks in rings", "", "other"});
+    differences.push_back({"order of ranks in rings", "", "other"});
   }
-  return laid;
+  return differences;
 }
 
 /// Returns whether a release supports the GPUs of the hosts. Releases that support Blackwell have a speed for its
@@ -230,7 +230,7 @@ Result<Upgrade> explain_upgrade(const UpgradeQuestion& question) {
                   .to = after.tuner.model().patch,
                   .before = before.shape(),
                   .after = after.shape(),
-                  .laid = compare_laid(before, after, undo)};
+                  .layout = compare_layouts(before, after, undo)};
   std::vector<std::string> names{question.calls.collective};
   if (names.front().empty()) {
     names.clear();
@@ -243,7 +243,7 @@ Result<Upgrade> explain_upgrade(const UpgradeQuestion& question) {
     RINGSIDE_TRY(UpgradeOfCollective one, upgrade_of(calls, before.tuner, after.tuner, undo));
     upgrade.sizes += calls.sizes.size();
     for (const UpgradeStretch& stretch : one.stretches) {
-      if (!stretch.is_chosen_otherwise) continue;
+      if (!stretch.is_other_choice) continue;
       upgrade.changed_sizes +=
           static_cast<std::size_t>(std::ranges::count_if(calls.sizes, [&stretch](Bytes size) {
             return size >= stretch.first && size <= stretch.last;

@@ -27,8 +27,8 @@ struct UpgradeQuestion {
 /// computing the decision.
 struct Undo {
   std::vector<std::string> set;  ///< NAME=VALUE; empty: no settings found
-  /// true: channels are restored, too; false: only algorithm and protocol.
-  bool is_whole = false;
+  /// False: only algorithm and protocol are restored.
+  bool restores_channels = false;
   /// Predicted time at the first size, by the later release's model.
   std::optional<float> time_us = {};
 };
@@ -39,11 +39,11 @@ struct UpgradeStretch {
   Bytes first, last;                       ///< first and last of the requested sizes
   TunedChoice before, after;               ///< at the first size
   double least_ratio = 1, most_ratio = 1;  ///< predicted time after / before
-  bool is_chosen_otherwise = false;        ///< algorithm, protocol or channels differ
+  bool is_other_choice = false;            ///< algorithm, protocol or channels differ
   /// The time of the old choice at the first size, by the later release's model; none: the choice
   /// is not available.
   std::optional<float> old_choice_us = {};
-  Undo undo = {};  ///< set if is_chosen_otherwise
+  Undo undo = {};  ///< set if is_other_choice
 };
 
 /// How the choices for one collective differ between two releases.
@@ -53,7 +53,7 @@ struct UpgradeOfCollective {
 };
 
 /// A difference in graphs or channels, which does not depend on the size.
-struct LaidOtherwise {
+struct LayoutDifference {
   std::string what, before, after;
   Undo undo = {};
   bool is_count = false;  ///< a number of channels, which has a column of its own on the page
@@ -63,7 +63,7 @@ struct LaidOtherwise {
 struct Upgrade {
   std::string from, to;  ///< full versions: "2.19.4", "2.27.7"
   CommShape before, after;
-  std::vector<LaidOtherwise> laid = {};
+  std::vector<LayoutDifference> layout = {};
   std::vector<UpgradeOfCollective> collectives = {};
   /// The number of sizes over all collectives, and the number of sizes with another choice.
   std::size_t sizes = 0, changed_sizes = 0;

@@ -21,7 +21,7 @@ using hangs::Program;
 using hangs::Step;
 using Kind = hangs::Step::Kind;
 
-constexpr std::int64_t kMostWritten = 50'000'000;
+constexpr std::int64_t kMostWritten = 50'000'000;  // nodes of all ranks: some GB of files
 
 chakra::CollectiveType type_of(Op op) {
   switch (op) {

@@ -13,7 +13,7 @@ namespace ringside::study {
 /// iterations, each with the nodes that it depends on. The duration of a kernel is fixed, so
 /// replaying needs no model of the GPU.
 ///
-/// write    callback that stores a file
+/// write    callback that stores a file: first `comm_groups.json`, then `ringside.RANK.et` of each rank
 /// returns  texts about features that the format cannot express and that were omitted
 /// errors   InvalidArgument: too many nodes. Those of `write`
 Result<std::vector<std::string>> export_chakra(

@@ -24,8 +24,8 @@ using hangs::Op;
 using hangs::OutlineStep;
 using OutlineKind = OutlineStep::Kind;
 
-constexpr std::size_t kMostNodes = 10'000'000;
-constexpr int kMostRanks = 65536;
+constexpr std::size_t kMostNodes = 10'000'000;  // of one rank; an item takes a few hundred bytes
+constexpr int kMostRanks = 65536;               // as for other recordings (recorded_profiles.cpp)
 /// Longer times are cut to this one, so that a damaged trace cannot make sums of times overflow.
 constexpr std::chrono::hours kLongestNode{24};
 
@@ -33,12 +33,12 @@ constexpr std::chrono::hours kLongestNode{24};
 struct Item {
   std::uint64_t id = 0;
   OutlineStep step;
-  bool is_nothing = false;  ///< takes no time and has no meaning
+  bool is_nothing = false;  ///< takes no time and is no step; nodes that wait for it do not wait
   std::string group, description;
   std::int64_t bytes = 0;
   std::optional<DataType> type;
-  int root = -1, source = -1, target = -1;  ///< global
-  std::vector<std::uint64_t> after;
+  int root = -1, source = -1, target = -1;  ///< ranks of the job; -1: not stated
+  std::vector<std::uint64_t> after;         ///< ids of the nodes that it waits for
   // Valid once all nodes are known:
   std::vector<std::size_t> waits;  ///< places of the nodes that it waits for
   int group_number = -1;
@@ -164,7 +164,8 @@ class RankImport {
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] const std::string& name() const { return file_.name; }
 
-  /// The program's steps: calls, and the rank's work before each.
+  /// Writes the program's steps: calls, and the rank's work before each. The items' groups are known.
+  /// errors  Corrupt: a root or an end of a transfer that is not in the call's group
   Status write(RecordedRank& own) {
     own.is_silent = false;
     std::vector<OutlineStep> before;
@@ -244,7 +245,8 @@ class RankImport {
     const auto op = op_of_type(traits.collective);
     item.is_nothing = !op;
     if (!op) {
-      job_.note(fmt::format("collectives of type {}: programs have no word", traits.collective));
+      job_.note(fmt::format("collectives of type {} are omitted: programs cannot express them",
+                            traits.collective));
     }
     item.step.op = op.value_or(Op::AllReduce);
   }
@@ -273,7 +275,7 @@ class RankImport {
       for (const std::uint64_t id : std::set(items_[i].after.begin(), items_[i].after.end())) {
         const auto place = places.find(id);
         if (place == places.end()) {
-          job_.note("nodes wait for some that are not there: they do not");
+          job_.note("nodes wait for nodes that the trace does not hold: these waits are omitted");
           continue;
         }
         next[place->second].push_back(i);
@@ -411,7 +413,14 @@ class RankImport {
                    "comm_src and comm_dst are ranks of the job");
       }
     } else if (hangs::has_root(step.op)) {
-      step.from = std::max(0, group.index_of(item.root));
+      step.from = group.index_of(item.root);
+      if (item.root >= 0 && step.from < 0) {
+        return bad(
+            item.id,
+            fmt::format("the root is rank {}, which group '{}' has not", item.root, item.group),
+            "root_rank is a rank of the job, one of the group's");
+      }
+      step.from = std::max(0, step.from);
       if (item.root < 0) job_.note("roots are not in the trace: the first rank of each group");
     }
     return {};
@@ -423,7 +432,7 @@ class RankImport {
   std::vector<Item> items_;
 };
 
-/// `name.12.et`: 12.
+/// Returns the last number of the file's name: 12 for `name.12.et`; nothing: there is none, or it is too large.
 std::optional<int> rank_of(const std::string& name) {
   const std::size_t slash = name.rfind('/');
   const std::string file = slash == std::string::npos ? name : name.substr(slash + 1);

@@ -27,7 +27,10 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kHead = 1 << 16;  ///< enough to recognise the format
 constexpr std::size_t kLargestFile = std::size_t{4} << 30;
+constexpr int kRanksOfHost = 8;  ///< recordings do not state hosts: as on most GPU servers
 
+/// Returns the first bytes of a file, unpacked. Nothing of a file that cannot be opened and is not packed: its reader
+/// reports that it is empty.
 Result<std::string> read_up_to(const std::string& path, std::size_t most) {
   std::array<char, 16> magic{};
   std::ifstream file(path, std::ios::binary);
@@ -53,6 +56,7 @@ Result<std::string> read_up_to(const std::string& path, std::size_t most) {
   return bytes;
 }
 
+/// errors  InvalidArgument: too large. As open_source(), of a packed file
 Result<GivenFile> read_whole(const std::string& path) {
   GivenFile file{.name = path, .bytes = {}};
   RINGSIDE_TRY(file.bytes, read_up_to(path, kLargestFile));
@@ -61,6 +65,8 @@ Result<GivenFile> read_whole(const std::string& path) {
                "record a shorter window"};
 }
 
+/// Returns the files that the arguments name, and those in the folders that they name.
+/// errors  NotFound: no such file. InvalidArgument: a pipe; as files_below()
 Result<std::vector<std::string>> find_files(const std::vector<std::string>& arguments) {
   std::vector<std::string> files;
   for (const std::string& argument : arguments) {
@@ -133,7 +139,7 @@ Result<RecordedJob> read_evidence(const std::vector<std::string>& arguments) {
   for (RecordedRank& own : read.job.ranks) {
     for (RecordedCall& call : own.calls) call.is_pending = false;
   }
-  read.job.note("what ranks computed between calls: nothing here");
+  read.job.note("what ranks computed between calls is not recorded: nothing in its place");
   return std::move(read.job);
 }
 
@@ -151,7 +157,7 @@ Result<Scenario> scenario_of(RecordedJob job, std::size_t keep) {
     return Error{ErrorCode::InvalidArgument, "no rank has calls that could be replayed",
                  "give a recording of ranks that communicate"};
   }
-  constexpr std::size_t kMost = 4'000'000;
+  constexpr std::size_t kMost = 4'000'000;  // some 100 bytes each, and as much again in the program
   if (steps > kMost) {
     return Error{ErrorCode::InvalidArgument,
                  fmt::format("{} steps of {}", steps, plural(job.ranks.size(), "rank", "ranks")),
@@ -159,7 +165,7 @@ Result<Scenario> scenario_of(RecordedJob job, std::size_t keep) {
   }
   Scenario scenario;
   scenario.name = "imported";
-  scenario.outline = hangs::outline_of("imported", world, std::min(world, 8), 1);
+  scenario.outline = hangs::outline_of("imported", world, std::min(world, kRanksOfHost), 1);
   SequenceMerger merger(job, scenario.outline);
   merger.align_transfers();
   merger.emit_common(keep);

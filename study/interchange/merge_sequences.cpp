@@ -24,8 +24,8 @@ bool is_alike(const OutlineStep& a, const OutlineStep& b) {
   return a.kind == b.kind && a.family == b.family && a.is_of_family == b.is_of_family && is_near;
 }
 
-/// Returns true for the group of all ranks of the job; other groups of all ranks are additional
-/// communicators.
+/// Returns the index of the job's default group of all ranks: PyTorch's by its name or description, else the first group
+/// of all ranks; the number of groups if no group has all ranks. Other groups of all ranks are additional communicators.
 std::size_t group_of_all(const RecordedJob& job) {
   std::size_t found = job.groups.size();
   for (std::size_t i = 0; i < job.groups.size(); ++i) {

@@ -25,13 +25,14 @@ struct RecordedGroup {
 struct RecordedCall {
   hangs::OutlineStep step;
   int group = -1;  ///< index into RecordedJob::groups
-  /// Number among the group's collectives, or among the rank's transfers with that peer.
+  /// Number among the group's collectives, or among the rank's transfers with that peer in one direction.
   std::int64_t number = 0;
-  bool is_pending = false;
+  bool is_pending = false;  ///< not ended when the recording was made
   /// Transfers only: `number` counts from the group's first transfer and needs no alignment.
   bool is_counted = false;
-  /// Transfers only: the number by the rank's recorder, which counts sends and receives of the
-  /// group together; 0: unknown.
+  /// Transfers only: the number by the rank's recorder, which counts sends and receives of the group together; 0:
+  /// unknown. Negative: a number that only this rank knows. It shows which adjacent transfers are one set, but does not
+  /// compare with the other end's.
   std::int64_t sequence = 0;
   /// The transfer belongs to a set: adjacent transfers with one sequence number.
   bool is_of_set = false;
@@ -54,7 +55,7 @@ struct RecordedRank {
   std::vector<hangs::OutlineStep> after = {};  ///< work after the last call
 };
 
-/// The recordings of all ranks.
+/// The recordings of all ranks, in the form from which scenarios are made (import.h).
 struct RecordedJob {
   std::vector<RecordedGroup> groups;
   std::vector<RecordedRank> ranks;

@@ -82,6 +82,7 @@ class RecordingImport {
     exposed_ = without(joined(std::move(calls)), kernels_);
   }
 
+  /// Appends the recording's calls, with the work before each, and the work after the last one.
   void write(RecordedRank& own) {
     own.is_silent = false;
     std::vector<Call> calls = recording_.calls;
@@ -148,11 +149,13 @@ class RecordingImport {
     call.step.op = *op;
     take_size(recorded, *op, call.step);
     if (hangs::has_root(*op)) {
-      call.step.from = std::max(0, recorded.root);
-      const auto members =
-          static_cast<int>(job_.groups[static_cast<std::size_t>(group)].members.size());
-      if (call.step.from >= members) call.step.from = 0;
-      if (recorded.root < 0) job_.note("roots are not recorded: the first rank of each group");
+      const int root = member_index(recorded, group, recorded.root);
+      call.step.from = std::max(0, root);
+      if (recorded.root < 0) {
+        job_.note("roots are not recorded: the first rank of each group");
+      } else if (root < 0) {
+        job_.note("roots that their groups do not have: the first rank of each group");
+      }
     }
     call.number = recorded.sequence;
     if (!hangs::is_p2p(*op)) return call;
@@ -185,10 +188,10 @@ class RecordingImport {
     const RecordedGroup& group = job_.groups[static_cast<std::size_t>(call.group)];
     const auto members = static_cast<int>(group.members.size());
     const int self = group.index_of(recording_.rank);
-    int peer = recorded.peer;
+    int peer = member_index(recorded, call.group, recorded.peer);
     // Many recorders omit the peer; in a group of two there is only one.
-    if (peer < 0 && members == 2) peer = 1 - self;
-    if (peer < 0 || peer >= members || peer == self) {
+    if (recorded.peer < 0 && members == 2) peer = 1 - self;
+    if (peer < 0 || peer == self) {
       job_.note("transfers without their peers are omitted");
       return std::nullopt;
     }
@@ -200,6 +203,19 @@ class RecordingImport {
     return call;
   }
 
+  /// Returns the index of a group rank of the recorded call among the members of RecordedJob's group, which are in
+  /// ascending order (a recorded group may have any order); -1: the group has no such rank.
+  [[nodiscard]] int member_index(const Call& call, int group, int group_rank) const {
+    const std::vector<int>& recorded =
+        recording_.groups[static_cast<std::size_t>(call.group)].members;
+    const RecordedGroup& own = job_.groups[static_cast<std::size_t>(group)];
+    const std::vector<int>& members = recorded.empty() ? own.members : recorded;
+    if (group_rank < 0 || group_rank >= std::ssize(members)) return -1;
+    return own.index_of(members[static_cast<std::size_t>(group_rank)]);
+  }
+
+  /// Returns the index in RecordedJob::groups of the call's group; -1: its ranks are unknown, or the recording's rank
+  /// is not one of them.
   int group_of(const Call& call) {
     const recordings::Group& group = recording_.groups[static_cast<std::size_t>(call.group)];
     std::vector<int> members = group.members;
@@ -223,7 +239,7 @@ class RecordingImport {
 
 Result<RecordedJob> import_recordings(recordings::Loaded loaded) {
   if (!loaded.bad.empty()) return loaded.bad.front().error;
-  constexpr int kMostRecorded = 65536;
+  constexpr int kMostRecorded = 65536;  // as for programs of other sources (chakra_import.cpp)
   RecordedJob job;
   int world = 0;
   for (const Recording& recording : loaded.recordings) {
@@ -240,11 +256,12 @@ Result<RecordedJob> import_recordings(recordings::Loaded loaded) {
     has_kernels |= !recording.compute.empty();
     RecordingImport(recording, job).write(job.ranks[static_cast<std::size_t>(recording.rank)]);
   }
-  if (!has_kernels) job.note("what ranks computed between calls: nothing here");
+  if (!has_kernels)
+    job.note("what ranks computed between calls is not recorded: nothing in its place");
   const int silent = world - static_cast<int>(loaded.recordings.size());
   if (silent > 0) {
-    job.note(fmt::format("{} of {} left no recording: they go along with the others", silent,
-                         plural(static_cast<std::size_t>(world), "rank", "ranks")));
+    job.note(fmt::format("{} of {} left no recording: they make the same calls as the others",
+                         silent, plural(static_cast<std::size_t>(world), "rank", "ranks")));
   }
   return job;
 }

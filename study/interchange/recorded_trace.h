@@ -27,9 +27,12 @@ bool are_recordings(const std::vector<std::string>& paths);
 ///
 /// errors  NotFound: no file is a recording. Those of the reader if no recording can be read
 Result<RecordedTrace> trace_of_recordings(const std::vector<std::string>& paths);
+/// As trace_of_recordings(), of recordings that were read. Ranks and numbers are complete (recordings::complete()).
+/// errors  as TraceFile::parse()
 Result<RecordedTrace> trace_of(std::vector<recordings::Recording> recordings);
 
-/// Returns the collective that a trace shows for an operation.
+/// Returns the collective that a trace shows for an operation; AllReduce for a barrier, and for operations that traces
+/// cannot express.
 Collective collective_of(hang::Op op);
 
 }  // namespace ringside::study

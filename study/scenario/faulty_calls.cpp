@@ -130,7 +130,7 @@ Result<FaultPlan> drawn_plan(const FaultPlan& plan, int nranks, std::int64_t cal
 
 }  // namespace
 
-Status check_faults(const SimPlan& plan, const FaultQuestion& question) {
+Status prepare_faults(const SimPlan& plan, const FaultQuestion& question) {
   const int nranks = plan.job.shape().nranks;
   if (!program_word(plan.calls.collective)) {
     return Error{ErrorCode::InvalidArgument,
@@ -152,7 +152,7 @@ Status check_faults(const SimPlan& plan, const FaultQuestion& question) {
 
 Result<FaultyJob> play_faults(const SimPlan& plan, const std::vector<SimRow>& rows,
                               const FaultQuestion& question) {
-  RINGSIDE_TRY(check_faults(plan, question));
+  RINGSIDE_TRY(prepare_faults(plan, question));
   std::vector<SimCall> calls;
   for (const SimRow& row : rows) calls.push_back(row.call);
   hangs::Program program = hangs::make_program(

@@ -18,8 +18,7 @@ struct FaultQuestion {
   FaultPlan plan = {};   ///< use `on: 0` for faults of the whole job, as in real runs
   int iterations = 20;   ///< calls of each size; call numbers run over all sizes
   Seconds patience{60};  ///< watchdog timeout: a call without progress for this time fails
-  /// Output folder for dumps and logs of a hang; must be empty or not exist; empty text: write
-  /// none.
+  /// Output folder for dumps and logs of a hang; must be empty or not exist; empty text: a temporary one.
   std::string folder = {};
 };
 
@@ -42,15 +41,16 @@ struct FaultyJob {
   std::vector<std::string> notes = {};  ///< texts about faults that never fired
 };
 
-/// Checks a question before the simulation.
-/// errors  InvalidArgument: a rank that does not exist, faults of calls that programs cannot
-///         express, too many calls, a folder that is not empty
-Status check_faults(const SimPlan& plan, const FaultQuestion& question);
+/// Checks a question before the simulation, which may take long, and makes its folder.
+/// errors  InvalidArgument: a rank that does not exist, faults of calls that programs cannot express, too many calls.
+///         As make_empty_folder()
+Status prepare_faults(const SimPlan& plan, const FaultQuestion& question);
 
 /// Simulates the calls with faults. All ranks make the calls in lockstep, and each call takes the
-/// time of its row. A slow connection delays the data that the algorithm sends on it.
+/// time of its row. A slow connection delays the data that the algorithm sends on it. The folder gets dumps and logs
+/// only after a hang.
 /// rows    simulated rows of the plan without faults
-/// errors  as check_faults(), plan_faults(); System: the dumps cannot be written
+/// errors  as prepare_faults(), plan_faults(); System: the dumps cannot be written
 Result<FaultyJob> play_faults(const SimPlan& plan, const std::vector<SimRow>& rows,
                               const FaultQuestion& question);
 

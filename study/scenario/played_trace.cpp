@@ -26,7 +26,7 @@ void for_each_started(const hangs::Play& play, const Visit& visit) {
 
 bool is_endless(const hangs::Record& record) { return record.completed == hangs::kNever; }
 
-/// Returns the time from which on at most so many calls end, including those that never do.
+/// Returns the earliest time from which on at most `most` events end, which are those that write_trace() keeps; 0: all.
 std::int64_t moment_of(std::vector<std::int64_t> ends, std::uint64_t most) {
   if (ends.size() <= most) return 0;
   const auto place = ends.end() - static_cast<std::ptrdiff_t>(most);
@@ -74,7 +74,7 @@ std::vector<std::string> group_names(const hangs::Program& program) {
   return names;
 }
 
-std::int64_t behind(std::int64_t first_ns, std::int64_t last_ns) {
+std::int64_t shown_end_of_endless(std::int64_t first_ns, std::int64_t last_ns) {
   return last_ns + std::max<std::int64_t>((last_ns - first_ns) / 8, 1000);
 }
 
@@ -135,7 +135,7 @@ Result<PlayedTrace> write_trace(const hangs::Play& play, const hangs::Program& p
     ends.push_back(event.end_ns);
   }
   written.from_ns = moment_of(std::move(ends), most_events);
-  const std::int64_t end = behind(0, last);
+  const std::int64_t end = shown_end_of_endless(0, last);
   TraceInfo info = this_process_info(TraceClock::Simulated);
   info.values.emplace_back("scenario", name);
   constexpr std::size_t kRoom = 4096;  // of a value (trace/encode.h)

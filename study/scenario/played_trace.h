@@ -36,8 +36,9 @@ PlayedCall played_call(int rank, const hangs::Record& record);
 /// Returns the name of each group by number, such as "pipeline [3]".
 std::vector<std::string> group_names(const hangs::Program& program);
 
-/// Returns the time at which the display ends a call that never ends: visibly after both times.
-std::int64_t behind(std::int64_t first_ns, std::int64_t last_ns);
+/// Returns the time at which a display or trace of the times `first_ns` to `last_ns` ends a call that never ends: an
+/// eighth of their span, and at least 1 us, after the last.
+std::int64_t shown_end_of_endless(std::int64_t first_ns, std::int64_t last_ns);
 
 /// Returns the trace event of a call, from its start on the stream to its end.
 /// shape   the stream has started the call
@@ -56,10 +57,10 @@ struct PlayedTrace {
   std::int64_t from_ns = 0;
 };
 
-/// Writes the calls that streams have started, and compute_events(), to an .rtrace file. Writes at most
-/// `most_events` of both: of all ranks, those from the latest possible time on. Calls that never end get
-/// the end time that `kNeverEnded` names.
-/// errors  as TraceFileSink::create()
+/// Writes the calls that streams have started, and compute_events(), to an .rtrace file. If both are more than
+/// `most_events`, it omits those of all ranks that end before some time; calls that never end are always written. These
+/// get the end time that `kNeverEnded` names. The names of groups are omitted if they do not fit into a value.
+/// errors  as TraceFileSink::create(). System: the disk is full
 Result<PlayedTrace> write_trace(const hangs::Play& play, const hangs::Program& program,
                                 const std::string& name, const std::string& path,
                                 std::uint64_t most_events = 2'000'000);

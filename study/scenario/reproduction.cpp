@@ -34,7 +34,7 @@ class Reproducer {
     if (made_.original.kind == hang::Kind::NotAHang) {
       return Error{ErrorCode::InvalidArgument,
                    "no rank hangs there: " + hang::why_of(made_.original),
-                   "give what a job that hangs has left"};
+                   "give the dumps, logs or traces of a job that hangs"};
     }
     merger_->align_transfers();
     if (!has_calls()) {

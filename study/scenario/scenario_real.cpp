@@ -157,7 +157,7 @@ Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
   RINGSIDE_TRY(check_processes(question, launched));
   ScenarioOutcome outcome;
   outcome.ranks = outcome.kinds = scenario.outline.ranks;
-  if (launched) outcome.speaks = launched->rank == 0;
+  if (launched) outcome.reports = launched->rank == 0;
   const hangs::Program program = hangs::make_program(scenario.outline);
   RINGSIDE_TRY(const FaultPlan drawn,
                scenario.faults.drawn_for(scenario.outline.ranks, most_calls(program)));
@@ -166,14 +166,14 @@ Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
   if (const auto planned = plan_faults(drawn, copy)) outcome.notes = planned->idle;
   RINGSIDE_TRY(const EvidenceFolder folder, EvidenceFolder::make(question.folder));
   // The other ranks get no further than the first call.
-  if (outcome.speaks) RINGSIDE_TRY(make_empty_folder(folder.path()));
+  if (outcome.reports) RINGSIDE_TRY(make_empty_folder(folder.path()));
   const auto status =
       ringside::run_job(job_of(question, program, drawn, folder.path(), launched.has_value()),
                         [&](JobRank& rank) { return run_program(rank, program, kMostElements); });
   if (status) return outcome;
   outcome.failure = status.error().message;
   outcome.end = End::Failed;
-  if (outcome.speaks) {
+  if (outcome.reports) {
     RINGSIDE_TRY(judge_failure(question, folder.path(), launched.has_value(), outcome));
   }
   return outcome;

@@ -414,9 +414,9 @@ void compare(const Scenario& scenario, bool is_real, ScenarioOutcome& outcome) {
   outcome.is_anything_expected = true;
   const bool is_hang = *expected.outcome == Expectation::Outcome::Hang;
   if (is_hang != (outcome.end != End::Finished)) {
-    outcome.unmet.push_back(fmt::format("expected {}, and it {}",
-                                        is_hang ? "a hang" : "it to finish",
-                                        is_hang ? "finished" : "hung"));
+    const char* const ended = is_hang ? "finished" : outcome.end == End::Failed ? "failed" : "hung";
+    outcome.unmet.push_back(
+        fmt::format("expected {}, and it {}", is_hang ? "a hang" : "it to finish", ended));
     return;
   }
   if (is_hang) {
@@ -502,7 +502,7 @@ const char* to_string(ScenarioOutcome::End end) {
 Result<ScenarioOutcome> run_scenario(const ScenarioQuestion& question) {
   RINGSIDE_TRY(ScenarioOutcome outcome,
                question.is_real ? run_on_processes(question) : SimulatedRun(question).run());
-  if (!outcome.speaks) return outcome;
+  if (!outcome.reports) return outcome;
   if (!question.folder.empty() && !question.keeps_calls) {
     RINGSIDE_TRY(hang::Inputs left, hang::find_inputs({question.folder}));
     outcome.files = std::move(left.files);

@@ -84,7 +84,7 @@ struct ScenarioOutcome {
   bool is_anything_expected = false;
   /// False for all ranks but the first under a launcher: only the first rank has the outcome and
   /// reports it.
-  bool speaks = true;
+  bool reports = true;
 };
 
 const char* to_string(ScenarioOutcome::End end);

@@ -13,7 +13,7 @@ namespace ringside::study {
 struct Hypothesis {
   hang::Kind kind = hang::Kind::Unknown;
   std::vector<int> culprits = {};  ///< empty: none
-  double likelihood = 0;           ///< relative to all tried faults, which sum to 1
+  double likelihood = 0;           ///< relative to all tried faults, whose likelihoods sum to 1
   /// Number of calls whose state would differ from the recorded one.
   double misfit = 0;
   std::string what = {};  ///< "rank 3 skips all_reduce of tensor"
@@ -22,8 +22,9 @@ struct Hypothesis {
 /// Simulates each plausible fault of each rank from the last call that all ranks made. Compares the
 /// resulting records of the culprit's calls and of all pending calls with the recorded ones.
 ///
-/// returns  best matches first, one for each kind and culprit; empty if no dump has calls, or no
-///          call is pending
+/// To bound the time, it tries the first 128 plausible ranks, and faults in the first 12 calls of each.
+/// returns  the 8 best matches, the best first, one for each kind and culprit; empty if no dump has calls, or no call is
+///          pending
 std::vector<Hypothesis> synthesize(const hang::Examination& evidence);
 
 /// The agreement of synthesis with a verdict. It never changes the verdict: alone, synthesis is

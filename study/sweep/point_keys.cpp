@@ -1,47 +1,50 @@
 #include "study/sweep/point_keys.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
-#include <utility>
 
+#include "base/assert.h"
+#include "harness/hangs/outline.h"
 #include "harness/scenario/layout_search.h"
 #include "study/host_gpu.h"
 
 namespace ringside::study {
 namespace {
 
+/// Key that turns the check of a training step's memory on (yes) or off (no).
+constexpr std::string_view kCheckMemory = "check_memory";
+
 const std::string& hosts_of(const Sweep& sweep, const SweepPoint& point) {
   const std::string* const varied = setting_of(point, "on");
   return varied != nullptr ? *varied : sweep.clusters[point.cluster].on;
 }
 
-/// Returns why these keys make no workload; nullopt: they make one, which may need more memory than its GPUs have.
-std::optional<Error> error_of_keys(const std::string& kind, const WorkloadKeys& keys) {
-  bool names_key = false;
-  const BadKey bad = [&](std::string_view key, const std::string& what, const std::string& help) {
-    names_key |= !key.empty();
-    return bad_key(key, what, help);
-  };
-  const auto training = training_facts(kind, keys, bad);
-  if (!training) {
-    // The one error that names no key is that of memory.
-    return names_key ? std::optional(training.error()) : std::nullopt;
+const WorkloadKind& kind_of(const Sweep& sweep, const SweepPoint& point) {
+  const std::string& kind = sweep.workloads[point.workload].kind;
+  const auto row = std::ranges::find(workload_kinds(), kind, &WorkloadKind::name);
+  RINGSIDE_ASSERT(row != workload_kinds().end(), "a sweep's workload of the kind '{}'", kind);
+  return *row;
+}
+
+/// Checks that the keys make a workload. Does not compare its memory with that of a GPU.
+/// errors  as make_workload()
+Status check_without_memory(const WorkloadKind& kind, WorkloadKeys keys) {
+  if (std::ranges::find(kind.keys, kCheckMemory) != kind.keys.end()) {
+    const auto check = keys.try_emplace(std::string(kCheckMemory), "no").first;
+    if (check->second == "yes") check->second = "no";  // another value is an error
   }
-  if (training->has_value()) return std::nullopt;
-  const auto inference = make_workload(kind, keys, bad);
-  return inference ? std::nullopt : std::optional(inference.error());
+  RINGSIDE_TRY(const auto training, training_facts(kind.name, keys));
+  if (training) return {};
+  RINGSIDE_TRY([[maybe_unused]] const hangs::Outline inference, make_workload(kind.name, keys));
+  return {};
 }
 
 }  // namespace
 
-const WorkloadKeys& GpuKeys::of_hosts(const std::string& on) {
-  const auto [place, is_new] = by_hosts_.try_emplace(on);
-  if (is_new) {
-    if (auto keys = gpu_keys_of_hosts(on)) place->second = *std::move(keys);
-  }
-  return place->second;
+const Result<WorkloadKeys>& GpuKeys::of_hosts(const std::string& on) {
+  const auto known = by_hosts_.find(on);
+  if (known != by_hosts_.end()) return known->second;
+  return by_hosts_.emplace(on, gpu_keys_of_hosts(on)).first->second;
 }
 
 const std::string* setting_of(const SweepPoint& point, std::string_view key) {
@@ -65,19 +68,23 @@ WorkloadKeys keys_of(const Sweep& sweep, const SweepPoint& point, GpuKeys& gpus)
   for (const auto& [key, value] : point.settings) {
     if (key.starts_with(kWorkloadPrefix)) keys[key.substr(kWorkloadPrefix.size())] = value;
   }
-  const std::string& kind = sweep.workloads[point.workload].kind;
-  if (kind.empty() || keys.contains("gpu") || keys.contains("gpu_tflops")) return keys;
-  const auto row = std::ranges::find(workload_kinds(), kind, &WorkloadKind::name);
-  for (const auto& [key, value] : gpus.of_hosts(hosts_of(sweep, point))) {
-    if (std::ranges::find(row->keys, key) != row->keys.end()) keys.emplace(key, value);
+  if (sweep.workloads[point.workload].kind.empty() || keys.contains("gpu") ||
+      keys.contains("gpu_tflops")) {
+    return keys;
+  }
+  const WorkloadKind& kind = kind_of(sweep, point);
+  if (const auto& of_hosts = gpus.of_hosts(hosts_of(sweep, point))) {
+    for (const auto& [key, value] : *of_hosts) {
+      if (std::ranges::find(kind.keys, key) != kind.keys.end()) keys.emplace(key, value);
+    }
   }
   return keys;
 }
 
 Result<WorkloadKeys> laid_out_keys(const Sweep& sweep, const SweepPoint& point, GpuKeys& gpus) {
   if (const std::string* const on = setting_of(point, "on")) {
-    // Without their GPU's facts a varied host that cannot be loaded would look like a bad workload.
-    RINGSIDE_TRY([[maybe_unused]] const int domain, gpus_per_domain(*on));
+    // Without this check, the error would be that the workload names no GPU.
+    if (const auto& of_hosts = gpus.of_hosts(*on); !of_hosts) return of_hosts.error();
   }
   WorkloadKeys keys = keys_of(sweep, point, gpus);
   const std::string* const layout = setting_of(point, kLayoutKey);
@@ -86,6 +93,7 @@ Result<WorkloadKeys> laid_out_keys(const Sweep& sweep, const SweepPoint& point, 
   if (*layout != kAnyLayout) return with_layout(kind, keys, *layout);
   RINGSIDE_TRY(const int domain, gpus_per_domain(hosts_of(sweep, point)));
   RINGSIDE_TRY(const LayoutSearch found, find_layouts(kind, keys, domain));
+  RINGSIDE_ASSERT(found.fitting.empty(), "layout auto, and {} layouts fit", found.fitting.size());
   return Error{ErrorCode::InvalidArgument, found.refusal};
 }
 
@@ -115,9 +123,10 @@ Status check_keys(const Sweep& sweep, const std::vector<SweepPoint>& points, Gpu
     const bool has_valid = std::ranges::any_of(points, [&](const SweepPoint& point) {
       if (point.workload != i) return false;
       const auto laid_out = laid_out_keys(sweep, point, gpus);
-      auto error = error_of_keys(workload.kind, laid_out ? *laid_out : keys_of(sweep, point, gpus));
-      if (!error) return true;
-      if (!first) first = std::move(error);
+      const Status checked = check_without_memory(
+          kind_of(sweep, point), laid_out ? *laid_out : keys_of(sweep, point, gpus));
+      if (checked) return true;
+      if (!first) first = laid_out ? checked.error() : laid_out.error();
       return false;
     });
     if (!has_valid && first) {

@@ -13,34 +13,43 @@
 /// The workload keys of a sweep's points.
 namespace ringside::study {
 
-/// Looks up the GPU of hosts once for all points on them.
+/// Caches the workload keys that describe the GPU of hosts: loading hosts takes milliseconds, and many points share them.
 class GpuKeys {
  public:
-  /// Returns gpu_keys_of_hosts(); empty for hosts that cannot be loaded, which the point reports.
-  const WorkloadKeys& of_hosts(const std::string& on);
+  /// Returns gpu_keys_of_hosts(). The reference is valid as long as this object.
+  /// errors  as gpu_keys_of_hosts(): the hosts cannot be loaded
+  const Result<WorkloadKeys>& of_hosts(const std::string& on);
 
  private:
-  std::map<std::string, WorkloadKeys> by_hosts_;
+  std::map<std::string, Result<WorkloadKeys>> by_hosts_;
 };
 
 /// returns  nullptr: the point does not set `key`.  Ownership  the point's
 const std::string* setting_of(const SweepPoint& point, std::string_view key);
 
-/// Returns the workload's keys, overridden by the cluster's, overridden by the point's. A GPU that none of them names
-/// is the one of the hosts; if the hosts are varied, that applies to every GPU. The layout is not in them.
+/// Returns the workload keys of a point: those of the workload; the cluster's replace them, and the point's settings
+/// `workload.KEY` replace both. The setting `layout` is not applied.
+///
+/// If no key names a GPU, the hosts' GPU is added. If the point varies the hosts, the keys of the workload and the cluster
+/// that describe a GPU are ignored. Hosts that cannot be loaded add no GPU. The workload of a scenario file gets no GPU: the
+/// scenario reads it.
 WorkloadKeys keys_of(const Sweep& sweep, const SweepPoint& point, GpuKeys& gpus);
 
-/// Returns keys_of() in the point's layout.
-/// errors  InvalidArgument: as gpus_per_domain(), with_layout(); no layout fits
+/// Returns keys_of() with the point's layout applied.
+/// shape   one of points_in_layouts(): its layout is `auto` only if no layout fits
+/// errors  InvalidArgument: as with_layout(); the layout is `auto`, with the reason why no layout fits. As load_job_hosts():
+///         the point varies the hosts, and these cannot be loaded
 Result<WorkloadKeys> laid_out_keys(const Sweep& sweep, const SweepPoint& point, GpuKeys& gpus);
 
-/// Returns a point for each layout that fits; the point itself if it requests none, or none fits.
+/// Returns a copy of the point for each layout that fits, if its layout is `auto`. Returns the point itself if it has another
+/// layout or none, if no layout fits, or if the hosts or keys are invalid (laid_out_keys() gives the reason).
 std::vector<SweepPoint> points_in_layouts(const Sweep& sweep, const SweepPoint& point,
                                           GpuKeys& gpus);
 
-/// Checks that each workload has a point with valid keys; an unknown model or a missing efficiency is an error. A step
-/// that is too large for its GPUs is a result, not an error.
-/// errors  Corrupt, as `file:line: what`: the first error of a workload without such a point
+/// Checks that each workload has a point whose keys are valid, without the layout if that cannot be applied. An unknown model
+/// or a missing efficiency is an error of the file. A step that needs more memory than a GPU has is no error: the result of
+/// its point says so.
+/// errors  Corrupt, as `file:line: what`: a workload without such a point, with the error of its first point
 Status check_keys(const Sweep& sweep, const std::vector<SweepPoint>& points, GpuKeys& gpus);
 
 }  // namespace ringside::study

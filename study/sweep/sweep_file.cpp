@@ -9,6 +9,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "base/assert.h"
 #include "base/shipped_file.h"
 #include "base/suggest.h"
 #include "engine/topology/sources/description_file.h"
@@ -21,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using KeyValues = std::vector<std::pair<std::string, std::string>>;
 
+// More than a person compares; they keep the grid of a damaged file small.
 constexpr std::size_t kMostClusters = 256, kMostWorkloads = 256, kMostAxes = 8;
 
 bool is_plain(const std::string& text) {
@@ -35,7 +37,21 @@ struct FigureUnit {
 constexpr std::array<FigureUnit, 3> kWatts{{{"W", 1}, {"kW", 1e3}, {"MW", 1e6}}};
 constexpr std::array<FigureUnit, 1> kPercent{{{"%", 1}}};
 
-/// Checks that each workload has the varied key, and that each value is valid on its own.
+/// Returns the names of a kind's keys.
+/// kind  one of workload_kinds()
+const auto& keys_of(std::string_view kind) {
+  const auto& kinds = workload_kinds();
+  const auto found = std::ranges::find(kinds, kind, &WorkloadKind::name);
+  RINGSIDE_ASSERT(found != kinds.end(), "no kind of workload '{}'", kind);
+  return found->keys;
+}
+
+bool has_key(std::string_view kind, std::string_view key) {
+  const auto& keys = keys_of(kind);
+  return std::ranges::find(keys, key) != keys.end();
+}
+
+/// Checks that each workload has the varied key; of a key of the cluster, that each value is valid on its own.
 /// errors  InvalidArgument
 Status check_vary(const VaryAxis& axis, const std::vector<SweepWorkload>& workloads) {
   if (is_workload_setting(axis.key)) {
@@ -45,14 +61,13 @@ Status check_vary(const VaryAxis& axis, const std::vector<SweepWorkload>& worklo
                      fmt::format("{} of workload {}, a scenario", axis.key, workload.name),
                      "its steps are given one by one: vary the cluster, or give it a workload"};
       }
-      const auto row = std::ranges::find(workload_kinds(), workload.kind, &WorkloadKind::name);
       const std::string key =
           axis.key == kLayoutKey ? "tensor" : axis.key.substr(kWorkloadPrefix.size());
-      if (std::ranges::find(row->keys, key) != row->keys.end()) continue;
-      return Error{
-          ErrorCode::InvalidArgument,
-          fmt::format("{}: {} has no '{}'", axis.key, workload.kind, key),
-          axis.key == kLayoutKey ? "layout is for megatron and moe" : suggestion(key, row->keys)};
+      if (has_key(workload.kind, key)) continue;
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("{}: {} has no '{}'", axis.key, workload.kind, key),
+                   axis.key == kLayoutKey ? "layout is for megatron and moe"
+                                          : suggestion(key, keys_of(workload.kind))};
     }
     return {};
   }
@@ -97,7 +112,7 @@ class SweepReader {
     RINGSIDE_TRY(std::string word, from.word(key, example));
     if (is_plain(word)) return word;
     RINGSIDE_TRY(const YAML::Node at, from.find(key, example));
-    return from.bad(at, fmt::format("{}: what steers a terminal", key), "omit it");
+    return from.bad(at, fmt::format("{} has control characters", key), "remove them");
   }
 
   static Result<std::string> optional_word(const YamlMapping& from, const char* key,
@@ -283,7 +298,7 @@ class SweepReader {
       return given.bad(given.node(), "a price is one of host_hour, gpu_hour, host", kExample);
     }
     if (price.host.has_value() != price.years.has_value() || (price.fabric && !price.host)) {
-      return given.bad(given.node(), "what is bought has host and years, and maybe fabric",
+      return given.bad(given.node(), "a purchase price has host and years, and maybe fabric",
                        "{host: 280000, fabric: 30000, years: 4}");
     }
     if (price.years && price.years->value < 0.1) {
@@ -348,29 +363,27 @@ class SweepReader {
     return {};
   }
 
-  /// Checks that every workload knows the keys of clusters. Combinations of values are checked at
+  /// Checks that the workload's kind has the given keys, and those that the clusters set. Their values are checked at
   /// each point.
   Status check_keys(const YAML::Node& at, const SweepWorkload& workload, const KeyValues& keys) {
     RINGSIDE_TRY(check_known(at, workload.kind, keys));
-    const auto row = std::ranges::find(workload_kinds(), workload.kind, &WorkloadKind::name);
     for (const SweepCluster& cluster : sweep_.clusters) {
       for (const auto& [key, value] : cluster.workload) {
-        if (std::ranges::find(row->keys, key) != row->keys.end()) continue;
+        if (has_key(workload.kind, key)) continue;
         return Error{ErrorCode::Corrupt,
                      fmt::format("{}:{}: cluster {}: {} has no key '{}'", root_.where(),
                                  cluster.line, cluster.name, workload.kind, key),
-                     suggestion(key, row->keys)};
+                     suggestion(key, keys_of(workload.kind))};
       }
     }
     return {};
   }
 
   Status check_known(const YAML::Node& at, const std::string& kind, const KeyValues& keys) const {
-    const auto row = std::ranges::find(workload_kinds(), kind, &WorkloadKind::name);
     for (const auto& [key, value] : keys) {
-      if (std::ranges::find(row->keys, key) != row->keys.end()) continue;
+      if (has_key(kind, key)) continue;
       return root_.bad(at, fmt::format("{}: unknown key '{}'", kind, key),
-                       suggestion(key, row->keys));
+                       suggestion(key, keys_of(kind)));
     }
     return {};
   }

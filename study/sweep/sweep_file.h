@@ -56,7 +56,7 @@ struct SweepCluster {
 /// A workload that is generated from keys, or read from a scenario file.
 struct SweepWorkload {
   std::string name;
-  std::string kind = {};  ///< one of training_kinds(); empty: a scenario
+  std::string kind = {};  ///< one of workload_kinds(); empty: a scenario
   WorkloadKeys keys = {};
   std::string scenario = {};  ///< path, relative to this process's folder
   int line = 0;
@@ -89,18 +89,22 @@ inline bool is_workload_setting(std::string_view key) {
   return key == kLayoutKey || key.starts_with(kWorkloadPrefix);
 }
 
-/// Returns the scenario as a sweep with one cluster and one workload, over these values.
+/// Returns the scenario as a sweep with one cluster and one workload, over these values. If the hosts vary (`on`), the
+/// workload has no GPU of its own: each host's GPUs count.
 /// path    of the scenario's file
 /// vary    each as `--vary` takes it
-/// errors  InvalidArgument: a scenario without a cluster, or with faults; as the lines of a sweep's `vary`
+/// errors  InvalidArgument: a scenario without a cluster, or with faults; as parse_vary(); a key that appears twice, or
+///         that neither the cluster nor the workload has; an invalid value of the cluster's
 Result<Sweep> sweep_of_scenario(const Scenario& scenario, const std::string& path,
                                 const std::vector<std::string>& vary);
 
+/// Parses the text of a sweep file. The values of workloads are checked at each point (sweep_points.h).
 /// where   for messages: the file; paths in it start at its folder
 /// errors  Corrupt: `where:line: what`, with the fix
 Result<Sweep> parse_sweep(const std::string& text, const std::string& where);
 
-/// errors  as read_file(), parse_sweep()
+/// Loads a sweep file. A name without a folder may be that of a shipped file.
+/// errors  as read_description(), with the shipped files' names; parse_sweep()
 Result<Sweep> load_sweep(const std::string& path);
 
 }  // namespace ringside::study

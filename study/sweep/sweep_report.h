@@ -49,7 +49,7 @@ struct WorkloadReport {
   std::optional<SweepBest> fastest = {}, cheapest = {}, leanest = {};
 };
 
-/// A training run over Sweep::tokens.
+/// A training run over Sweep::tokens, at the speed of one row.
 struct SweepRun {
   double days = 0;
   std::optional<double> money = {}, megawatt_hours = {};
@@ -94,7 +94,7 @@ struct SweepReport {
   [[nodiscard]] std::optional<SweepRun> run_of(const SweepRow& row) const;
 };
 
-/// Sets the row's money, joules and error.  shape  the row is finished
+/// Sets a finished row's money, joules and error; leaves another row as it is.
 void add_costs(const Sweep& sweep, SweepRow& row);
 
 /// Evaluates the rows.  shape  rows are the sweep's points, in their order

@@ -53,7 +53,7 @@ int root_column(const BenchOptions& bench) {
 
 std::vector<Curve> curves_of(const std::vector<BenchRow>& rows) {
   Curve out{.name = "out of place"};
-  Curve in{.name = "in place", .is_second = true};
+  Curve in{.name = "in place", .is_secondary = true};
   for (const BenchRow& row : rows) {
     out.points.push_back({row.bytes, row.out_of_place.median, row.out_of_place.busbw});
     if (row.in_place) in.points.push_back({row.bytes, row.in_place->median, row.in_place->busbw});
@@ -69,13 +69,13 @@ std::vector<Curve> curves_of(const BenchJob& job, const std::vector<GridRow>& ro
   for (const GridRow& row : rows) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const GridCell& cell = row.cells[i];
-      const std::optional way = std::pair{cell.algorithm, cell.protocol};
-      auto curve = std::ranges::find(curves, way, &Curve::way);
+      const std::optional choice = std::pair{cell.algorithm, cell.protocol};
+      auto curve = std::ranges::find(curves, choice, &Curve::choice);
       if (curve == curves.end()) {
         const std::string name =
             fmt::format("{} {}{}", to_string(cell.algorithm), to_string(cell.protocol),
                         cell.is_modelled ? " (modelled)" : "");
-        curves.push_back({.name = name, .way = way});
+        curves.push_back({.name = name, .choice = choice});
         curve = curves.end() - 1;
       }
       const BytesPerSecond algbw = cell.time.count() > 0 ? row.bytes / cell.time : BytesPerSecond{};

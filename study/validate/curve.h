@@ -20,8 +20,8 @@ struct Curve {
   };
   std::string name;  ///< "ring ll128", "in place"
   /// The secondary of two curves: in place, or NCCL's own model.
-  bool is_second = false;
-  std::optional<std::pair<Algorithm, Protocol>> way = {};  ///< grid only: algorithm and protocol
+  bool is_secondary = false;
+  std::optional<std::pair<Algorithm, Protocol>> choice = {};  ///< grid only
   std::vector<Point> points = {};
 };
 

@@ -14,12 +14,14 @@
 namespace ringside::study {
 namespace {
 
-constexpr std::size_t kMostLines = 1'000'000;
+constexpr std::size_t kMostLines = 1'000'000;  // of a table; published ones have some thousands
 
-/// A file read by the library, whose exceptions end here.
 /// A column that a table may lack: each row may give the value of its system instead.
 constexpr std::string_view kMayLack = "nccl";
 
+/// Reads a table with the library, whose exceptions end here.
+/// take    reads one row; returns false at the end of the table
+/// errors  NotFound: no such file. Corrupt: no table with these columns, or too long. Those of `take`
 template <unsigned kColumns, typename Take, typename... Names>
 Status read_table(const std::string& path, const Take& take, const Names&... names) {
   std::ifstream file(path);
@@ -48,6 +50,8 @@ Status read_table(const std::string& path, const Take& take, const Names&... nam
   }
 }
 
+/// Parses a number above 0.
+/// errors  Corrupt, with `where` and the column
 template <typename Number>
 Result<Number> number_of(const std::string& text, const char* column, const std::string& where) {
   Number value{};

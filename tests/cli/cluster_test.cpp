@@ -140,8 +140,8 @@ TEST_F(Clusters, APlatformsHostsAreNodes) {
   EXPECT_THAT(unsaid.err, HasSubstr("--on dgx-h100@p.xml"));
   const Outcome topo = run_program({"topo", "--on", "dgx-h100@p.xml", "--nodes", "2"});
   EXPECT_EQ(topo.status, 0) << topo.err;
-  EXPECT_THAT(topo.out, HasSubstr("fabric of p: platform, ways as SimGrid finds them\n"));
-  EXPECT_THAT(topo.out, HasSubstr("zone 0 z: ways as written, 3 hosts, 1 link of 80 Gbit/s\n"));
+  EXPECT_THAT(topo.out, HasSubstr("fabric of p: platform, routes as SimGrid finds them\n"));
+  EXPECT_THAT(topo.out, HasSubstr("zone 0 z: routes as written, 3 hosts, 1 link of 80 Gbit/s\n"));
   const Outcome cut = run_program({"topo", "--on", "dgx-h100@p.xml"});
   EXPECT_EQ(cut.status, 2);
   EXPECT_THAT(cut.err,

@@ -80,10 +80,10 @@ TEST_P(EachFabric, JoinsEveryPairByLinksThatChain) {
   const auto fabric = make();
   ASSERT_NE(fabric, nullptr);
   for_each_pair([&](FabricPort from, FabricPort to, std::uint64_t flow) {
-    const FabricWay way = fabric->way(from, to, flow);
-    ASSERT_GE(way.links.size(), 2U) << end_of(from) << " to " << end_of(to);
+    const FabricRoute route = fabric->route(from, to, flow);
+    ASSERT_GE(route.links.size(), 2U) << end_of(from) << " to " << end_of(to);
     std::string at = end_of(from);
-    for (const int id : way.links) {
+    for (const int id : route.links) {
       ASSERT_LT(id, fabric->nlinks());
       const Fabric::Wire wire = fabric->wire(id);
       ASSERT_TRUE(wire.is_there) << fabric->link(id).name;
@@ -92,8 +92,8 @@ TEST_P(EachFabric, JoinsEveryPairByLinksThatChain) {
       at = wire.to.text();
     }
     ASSERT_EQ(at, end_of(to));
-    ASSERT_EQ(std::set<int>(way.links.begin(), way.links.end()).size(), way.links.size());
-    ASSERT_EQ(way.switches, static_cast<int>(way.links.size()) - 1);
+    ASSERT_EQ(std::set<int>(route.links.begin(), route.links.end()).size(), route.links.size());
+    ASSERT_EQ(route.switches, static_cast<int>(route.links.size()) - 1);
   });
 }
 
@@ -108,7 +108,7 @@ TEST_P(EachFabric, SpreadsFlowsOverTheLeavesOfTheStaticWay) {
   const auto spread = make("routing: adaptive");
   ASSERT_NE(spread, nullptr);
   for_each_pair([&](FabricPort from, FabricPort to, std::uint64_t flow) {
-    const FabricWay one = fixed->way(from, to, flow), all = spread->way(from, to, flow);
+    const FabricRoute one = fixed->route(from, to, flow), all = spread->route(from, to, flow);
     ASSERT_EQ(all.links.size(), one.links.size());
     ASSERT_EQ(all.links.front(), one.links.front());
     ASSERT_EQ(all.links.back(), one.links.back());
@@ -129,9 +129,10 @@ TEST_P(EachFabric, TakesTheSameWayForTheSameSeed) {
   bool is_other = false;
   bool has_choice = false;
   for_each_pair([&](FabricPort from, FabricPort to, std::uint64_t flow) {
-    ASSERT_EQ(one->way(from, to, flow).links, same->way(from, to, flow).links);
-    is_other = is_other || one->way(from, to, flow).links != other->way(from, to, flow).links;
-    has_choice = has_choice || one->way(from, to, flow).links != one->way(from, to, flow + 1).links;
+    ASSERT_EQ(one->route(from, to, flow).links, same->route(from, to, flow).links);
+    is_other = is_other || one->route(from, to, flow).links != other->route(from, to, flow).links;
+    has_choice =
+        has_choice || one->route(from, to, flow).links != one->route(from, to, flow + 1).links;
   });
   EXPECT_EQ(is_other, has_choice);
 }

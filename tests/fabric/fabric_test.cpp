@@ -18,9 +18,9 @@ std::string refusal(const std::string& fabric, int hosts = 8, int nics = 2) {
   return made ? "accepted" : made.error().message + ": " + made.error().help;
 }
 
-std::vector<std::string> names(const Fabric& fabric, const FabricWay& way) {
+std::vector<std::string> names(const Fabric& fabric, const FabricRoute& route) {
   std::vector<std::string> all;
-  for (const int link : way.links) all.push_back(fabric.link(link).name);
+  for (const int link : route.links) all.push_back(fabric.link(link).name);
   return all;
 }
 
@@ -43,15 +43,15 @@ TEST(Clos, NamesTheLinksOfAMessage) {
       "{kind: fat_tree, rails: optimised, hosts_per_leaf: 2, hosts_per_pod: 4, oversubscription: "
       "2}",
       16);
-  const FabricWay way = (*fabric)->way({0, 1}, {15, 0}, 0);
-  const std::vector<std::string> crossed = names(**fabric, way);
+  const FabricRoute route = (*fabric)->route({0, 1}, {15, 0}, 0);
+  const std::vector<std::string> crossed = names(**fabric, route);
   ASSERT_EQ(crossed.size(), 6U);
   EXPECT_EQ(crossed[0], "host 0 nic 1 -> rail 1 leaf 0");
   EXPECT_EQ(crossed[1], "rail 1 leaf 0 -> pod 0 spine 0");
   EXPECT_THAT(crossed[2], HasSubstr("pod 0 spine 0 -> core "));
   EXPECT_THAT(crossed[3], HasSubstr(" -> pod 3 spine 0"));
   EXPECT_EQ(crossed[5], "rail 0 leaf 7 -> host 15 nic 0");
-  EXPECT_EQ(way.switches, 5);
+  EXPECT_EQ(route.switches, 5);
 }
 
 // 4 groups of 8 spines with 5 cables to each other one: 15 a group, so 1 or 2 a spine; each pair is joined by 5.
@@ -83,14 +83,14 @@ TEST(StaticRouting, LetsFlowsCollide) {
   std::map<int, int> users;
   for (std::uint64_t flow = 0; flow < 8; ++flow) {
     ++users[(*fabric)
-                ->way({static_cast<int>(flow) / 2, static_cast<int>(flow) % 2}, {4, 0}, flow)
+                ->route({static_cast<int>(flow) / 2, static_cast<int>(flow) % 2}, {4, 0}, flow)
                 .links[1]];
   }
   EXPECT_LT(users.size(), 8U);
   EXPECT_GT(users.size(), 1U);
   std::map<int, int> many;
   for (std::uint64_t flow = 0; flow < 8000; ++flow)
-    ++many[(*fabric)->way({0, 0}, {4, 0}, flow).links[1]];
+    ++many[(*fabric)->route({0, 0}, {4, 0}, flow).links[1]];
   ASSERT_EQ(many.size(), 8U);
   // 1000 each expected; five standard deviations of a binomial with p = 1/8: 148.
   for (const auto& [link, count] : many) EXPECT_NEAR(count, 1000, 148);
@@ -103,7 +103,7 @@ TEST(StaticRouting, SkipsLinksThatAreDown) {
       4);
   std::set<std::string> spines;
   for (std::uint64_t flow = 0; flow < 200; ++flow) {
-    spines.insert((*fabric)->wire((*fabric)->way({0, 0}, {2, 0}, flow).links[1]).to.text());
+    spines.insert((*fabric)->wire((*fabric)->route({0, 0}, {2, 0}, flow).links[1]).to.text());
   }
   EXPECT_THAT(spines, testing::ElementsAre("spine 0", "spine 3"));
 }
@@ -115,13 +115,14 @@ TEST(Routing, FindsNoWayWhereNoneIsLeft) {
                       ", degraded: [{link: leaf 0 <-> spine 0, share: 0}, "
                       "{link: leaf 1 <-> spine 1, share: 0}]}",
                   6);
-    EXPECT_TRUE((*fabric)->way({0, 0}, {2, 0}, 0).links.empty());   // leaf 0 to 1: no spine of both
-    EXPECT_FALSE((*fabric)->way({0, 0}, {4, 0}, 0).links.empty());  // leaf 0 to 2: over spine 1
-    EXPECT_FALSE((*fabric)->way({0, 0}, {1, 0}, 0).links.empty());
+    EXPECT_TRUE(
+        (*fabric)->route({0, 0}, {2, 0}, 0).links.empty());  // leaf 0 to 1: no spine of both
+    EXPECT_FALSE((*fabric)->route({0, 0}, {4, 0}, 0).links.empty());  // leaf 0 to 2: over spine 1
+    EXPECT_FALSE((*fabric)->route({0, 0}, {1, 0}, 0).links.empty());
   }
   const auto rails = fabric_of("{kind: switch, rails: only}", 4);
-  EXPECT_TRUE((*rails)->way({0, 0}, {1, 1}, 0).links.empty());
-  EXPECT_FALSE((*rails)->way({0, 1}, {1, 1}, 0).links.empty());
+  EXPECT_TRUE((*rails)->route({0, 0}, {1, 1}, 0).links.empty());
+  EXPECT_FALSE((*rails)->route({0, 1}, {1, 1}, 0).links.empty());
 }
 
 // One of 4 links of 50 GB/s runs at half its rate: 175 GB/s remain; with background traffic of a fifth, 140 GB/s.
@@ -129,7 +130,7 @@ TEST(AdaptiveRouting, HasWhatAllLinksHaveTogether) {
   const auto rate_up = [](const std::string& more) {
     const auto fabric =
         fabric_of("{kind: leaf_spine, hosts_per_leaf: 2, routing: adaptive" + more + "}", 4);
-    const FabricLink trunk = (*fabric)->link((*fabric)->way({0, 0}, {2, 0}, 0).links[1]);
+    const FabricLink trunk = (*fabric)->link((*fabric)->route({0, 0}, {2, 0}, 0).links[1]);
     EXPECT_EQ(trunk.name, "leaf 0 -> spines");
     return trunk.rate.value / 1e9;
   };
@@ -146,26 +147,27 @@ TEST(Latency, IsThatOfFurtherSwitchesAndLongCables) {
       "{kind: fat_tree, hosts_per_leaf: 1, hosts_per_pod: 2, hop_latency: 0.2us, core_latency: "
       "3us}",
       8);
-  EXPECT_NEAR((*fabric)->way({0, 0}, {7, 0}, 0).latency.count(), 6.6e-6, 1e-15);
-  EXPECT_NEAR((*fabric)->way({0, 0}, {1, 0}, 0).latency.count(), 0.2e-6, 1e-15);
-  EXPECT_EQ((*fabric)->way({0, 0}, {0, 1}, 0).latency.count(), 0);
+  EXPECT_NEAR((*fabric)->route({0, 0}, {7, 0}, 0).latency.count(), 6.6e-6, 1e-15);
+  EXPECT_NEAR((*fabric)->route({0, 0}, {1, 0}, 0).latency.count(), 0.2e-6, 1e-15);
+  EXPECT_EQ((*fabric)->route({0, 0}, {0, 1}, 0).latency.count(), 0);
 }
 
 TEST(Torus, GoesTheShorterWayRound) {
   const auto fabric = fabric_of("{kind: torus, dims: [8, 4]}", 32, 1);
-  EXPECT_THAT(names(**fabric, (*fabric)->way({0, 0}, {7, 0}, 0)),
+  EXPECT_THAT(names(**fabric, (*fabric)->route({0, 0}, {7, 0}, 0)),
               testing::ElementsAre("host 0 nic 0 -> x 0 y 0", "x 0 y 0 -> x 7 y 0",
                                    "x 7 y 0 -> host 7 nic 0"));
-  EXPECT_EQ((*fabric)->way({0, 0}, {8 + 2, 0}, 0).switches, 4);  // 2 along x, 1 along y
+  EXPECT_EQ((*fabric)->route({0, 0}, {8 + 2, 0}, 0).switches, 4);  // 2 along x, 1 along y
 }
 
 TEST(Torus, RoutesAroundLinksThatAreDown) {
   const auto fabric = fabric_of(
       "{kind: torus, dims: [4, 4], degraded: [{link: x 0 y 0 -> x 1 y 0, share: 0}]}", 16, 1);
-  const std::vector<std::string> way = names(**fabric, (*fabric)->way({0, 0}, {5, 0}, 0));
-  EXPECT_EQ(way.size(), 4U);
-  EXPECT_THAT(way, testing::Not(testing::Contains("x 0 y 0 -> x 1 y 0")));
-  EXPECT_EQ(names(**fabric, (*fabric)->way({0, 0}, {1, 0}, 0)).size(), 5U);  // the other way round
+  const std::vector<std::string> route = names(**fabric, (*fabric)->route({0, 0}, {5, 0}, 0));
+  EXPECT_EQ(route.size(), 4U);
+  EXPECT_THAT(route, testing::Not(testing::Contains("x 0 y 0 -> x 1 y 0")));
+  EXPECT_EQ(names(**fabric, (*fabric)->route({0, 0}, {1, 0}, 0)).size(),
+            5U);  // the other way round
 }
 
 // Paths are computed, not looked up: 12,500 hosts of 8 NICs only cost the paths that are requested.
@@ -177,7 +179,7 @@ TEST(Fabric, ALargeFabricNeedsNoListOfLinks) {
   EXPECT_EQ((*fabric)->shape().levels[0].switches, 391 * 8);
   EXPECT_EQ((*fabric)->shape().levels[1].switches, 25 * 32);
   EXPECT_EQ((*fabric)->shape().levels[2].switches, 32 * 128);
-  EXPECT_EQ((*fabric)->way({0, 0}, {12'499, 7}, 1).links.size(), 6U);
+  EXPECT_EQ((*fabric)->route({0, 0}, {12'499, 7}, 1).links.size(), 6U);
 }
 
 TEST(Fabric, RefusesWhatCannotBe) {

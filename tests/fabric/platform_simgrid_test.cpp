@@ -68,10 +68,10 @@ std::optional<Ways> simgrids_ways(const std::string& path) {
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::string from, to;
-    Way way;
-    words >> from >> to >> way.latency >> way.rate;
-    for (std::string link; words >> link;) way.links.push_back(link);
-    ways[{from, to}] = way;
+    Way route;
+    words >> from >> to >> route.latency >> route.rate;
+    for (std::string link; words >> link;) route.links.push_back(link);
+    ways[{from, to}] = route;
   }
   std::filesystem::remove(into);
   return ways;
@@ -86,18 +86,18 @@ Ways our_ways(const std::string& path) {
   const int hosts = static_cast<int>(platform->hosts.size());
   for (int from = 0; from < hosts; ++from) {
     for (int to = 0; to < hosts; ++to) {
-      const auto links = from == to ? std::nullopt : platform_way(*platform, from, to);
+      const auto links = from == to ? std::nullopt : platform_route(*platform, from, to);
       if (!links) continue;
-      Way way{.links = {}, .latency = 0, .rate = 1e30};
+      Way route{.links = {}, .latency = 0, .rate = 1e30};
       for (const int id : *links) {
         const PlatformLink& link = platform->links[static_cast<std::size_t>(id)];
-        if (std::ranges::find(way.links, link.name) != way.links.end()) continue;
-        way.links.push_back(link.name);
-        way.latency += link.latency.count();
-        way.rate = std::min(way.rate, link.rate.value);
+        if (std::ranges::find(route.links, link.name) != route.links.end()) continue;
+        route.links.push_back(link.name);
+        route.latency += link.latency.count();
+        route.rate = std::min(route.rate, link.rate.value);
       }
       ways[{platform->hosts[static_cast<std::size_t>(from)].name,
-            platform->hosts[static_cast<std::size_t>(to)].name}] = way;
+            platform->hosts[static_cast<std::size_t>(to)].name}] = route;
     }
   }
   return ways;

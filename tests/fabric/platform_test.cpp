@@ -31,8 +31,8 @@ std::string platform_refusal(const std::string& text) {
 
 std::vector<std::string> names(const Platform& platform, int from, int to) {
   std::vector<std::string> all;
-  const std::vector<int> way = platform_way(platform, from, to).value_or(std::vector<int>{});
-  for (const int id : way) {
+  const std::vector<int> route = platform_route(platform, from, to).value_or(std::vector<int>{});
+  for (const int id : route) {
     all.push_back(platform.links[static_cast<std::size_t>(id)].name);
   }
   return all;
@@ -76,7 +76,7 @@ TEST(Platform, GoesOverAStarsHub) {
   ASSERT_TRUE(platform) << platform.error().message;
   EXPECT_THAT(names(*platform, 0, 1), ElementsAre("l", "m down"));
   EXPECT_THAT(names(*platform, 1, 0), ElementsAre("m up", "l"));
-  EXPECT_FALSE(platform_way(*platform, 0, 2));
+  EXPECT_FALSE(platform_route(*platform, 0, 2));
 }
 
 // 3 groups of 2 chassis with 4 blades of 2 hosts: whatever the way, each link begins where the one before ends.
@@ -91,9 +91,9 @@ TEST(Platform, OmitsNoLinkOfADragonfly) {
     for (int to = 0; to < 48; ++to) {
       if (from == to) continue;
       std::string at = "host " + std::to_string(from);
-      const auto way = platform_way(*platform, from, to);
-      ASSERT_TRUE(way);
-      for (const int id : *way) {
+      const auto route = platform_route(*platform, from, to);
+      ASSERT_TRUE(route);
+      for (const int id : *route) {
         const PlatformLink& link = platform->links[static_cast<std::size_t>(id)];
         ASSERT_EQ(link.from.text(), at) << from << " to " << to << ": " << link.name;
         at = link.to.text();
@@ -225,13 +225,13 @@ TEST(PlatformFabric, AddsLatenciesAndSharesAHostsLinks) {
   settings.platform = std::make_shared<const Platform>(*platform);
   const auto fabric = make_fabric(settings, {{.count = 2, .nics = {{50e9}, {50e9}}}});
   ASSERT_TRUE(fabric) << fabric.error().message;
-  const FabricWay way = (*fabric)->way({0, 1}, {1, 0}, 7);
+  const FabricRoute route = (*fabric)->route({0, 1}, {1, 0}, 7);
   std::vector<std::string> crossed;
-  for (const int id : way.links) crossed.push_back((*fabric)->link(id).name);
+  for (const int id : route.links) crossed.push_back((*fabric)->link(id).name);
   EXPECT_THAT(crossed, ElementsAre("host 0 nic 1 -> zone 0", "l", "zone 0 -> host 1 nic 0"));
-  EXPECT_DOUBLE_EQ(way.latency.count(), 5e-6);
-  EXPECT_EQ((*fabric)->way({0, 0}, {1, 1}, 8).links[1], way.links[1]);
-  EXPECT_DOUBLE_EQ((*fabric)->link(way.links[1]).rate.value, 1e9);
+  EXPECT_DOUBLE_EQ(route.latency.count(), 5e-6);
+  EXPECT_EQ((*fabric)->route({0, 0}, {1, 1}, 8).links[1], route.links[1]);
+  EXPECT_DOUBLE_EQ((*fabric)->link(route.links[1]).rate.value, 1e9);
   EXPECT_DOUBLE_EQ((*fabric)->shape().bisection.value, 1e9);
 }
 

@@ -35,8 +35,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   RINGSIDE_ASSERT(made.shape().bisection.value >= 0, "bisection {}", made.shape().bisection.value);
   for (std::uint64_t flow = 0; flow < 4; ++flow) {
     for (const FabricPort to : {FabricPort{last, 0}, FabricPort{last / 2, 1}, FabricPort{0, 1}}) {
-      const FabricWay way = made.way({0, 0}, to, flow);
-      for (const int link : way.links) {
+      const FabricRoute route = made.route({0, 0}, to, flow);
+      for (const int link : route.links) {
         RINGSIDE_ASSERT(made.link(link).rate.value > 0, "a way over {}", made.link(link).name);
       }
     }

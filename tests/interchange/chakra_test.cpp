@@ -212,6 +212,9 @@ TEST(Chakra, RefusesOtherFilesAndNamesThePlace) {
   files.groups.bytes = R"({"0": [0, 1]})";
   EXPECT_THAT(refusal(files), HasSubstr("has not rank"));
   files = whole;
+  files.groups.bytes.replace(files.groups.bytes.find("[0, 4]"), 6, "[0, 2]");
+  EXPECT_THAT(refusal(files), HasSubstr("the root is rank 4"));
+  files = whole;
   files.groups.bytes = "no";
   EXPECT_THAT(refusal(files), HasSubstr("no JSON"));
 }

@@ -13,6 +13,7 @@ namespace {
 using hangs::OutlineStep;
 using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 using Kind = OutlineStep::Kind;
 
 struct GivenFile {
@@ -134,6 +135,51 @@ TEST(RecordedProfiles, EndsOfATransferMeet) {
   ASSERT_NE(own, scenario->outline.steps.end());
   ASSERT_TRUE(own->at);
   EXPECT_EQ(own->at->rank, 1);
+}
+
+// Peers are numbers within the group as it was recorded, here with rank 1 first.
+TEST(RecordedProfiles, PeersOfAGroupInAnotherOrderAreTheRanksThatItLists) {
+  const auto sender =
+      trace(0, {collective("send", 10, 5, R"("In msg nelems": 64, "Dst Rank": 0)", "7", "[1, 0]")});
+  const auto receiver =
+      trace(1, {collective("recv", 8, 7, R"("In msg nelems": 64, "Src Rank": 1)", "7", "[1, 0]")});
+  const auto job = import_profiler_traces({{"a", sender}, {"b", receiver}});
+  ASSERT_TRUE(job) << job.error().message;
+  EXPECT_THAT(job->unknown, Not(Contains(HasSubstr("without their peers"))));
+  ASSERT_EQ(job->groups.size(), 1U);
+  EXPECT_THAT(job->groups[0].members, testing::ElementsAre(0, 1));
+  for (const RecordedRank& own : job->ranks) {
+    ASSERT_EQ(own.calls.size(), 1U);
+    EXPECT_EQ(own.calls[0].step.from, 0);
+    EXPECT_EQ(own.calls[0].step.to, 1);
+  }
+}
+
+// Its members are sorted here: the first one that was recorded is rank 1.
+TEST(RecordedProfiles, ARootOfAGroupInAnotherOrderIsTheRankThatItLists) {
+  recordings::Recording recording;
+  recording.rank = 0;
+  recording.world = 2;
+  recording.groups = {{.name = "7", .description = {}, .size = 2, .members = {1, 0}}};
+  recordings::Call call;
+  call.op = hang::Op::Broadcast;
+  call.name = "broadcast";
+  call.root = 0;
+  call.sequence = 1;
+  call.in_count = 8;
+  call.type = "Float";
+  recording.calls = {call};
+  recordings::Loaded loaded;
+  loaded.recordings = {recording};
+  auto job = import_recordings(loaded);
+  ASSERT_TRUE(job) << job.error().message;
+  ASSERT_EQ(job->ranks[0].calls.size(), 1U);
+  EXPECT_EQ(job->ranks[0].calls[0].step.from, 1);
+  loaded.recordings[0].calls[0].root = 5;
+  job = import_recordings(loaded);
+  ASSERT_TRUE(job);
+  EXPECT_EQ(job->ranks[0].calls[0].step.from, 0);
+  EXPECT_THAT(job->unknown, Contains(HasSubstr("roots that their groups do not have")));
 }
 
 // Older traces have the host's events alone.

@@ -163,17 +163,16 @@ TEST(Flow, ReportsHowFarItIs) {
 
 // Spans of 10, 4 and 2 s over the own one of 8: 8/8 of one, 2 x 3/8 of another, none of the one that is alike.
 TEST(LinkUsers, MeetAsFarAsTheirSpansDo) {
-  const FlowShape shape{.job = {}};
   const std::vector<LinkUser> users{
-      {.shape = &shape, .kind = 0, .count = 3, .use = 7, .active = 1, .span = {2, 10}},
-      {.shape = &shape, .kind = 1, .count = 1, .use = 5, .active = 0.5, .span = {1, 11}},
-      {.shape = &shape, .kind = 2, .count = 2, .use = 1, .active = 1, .span = {7, 11}},
-      {.shape = &shape, .kind = 3, .count = 9, .use = 0, .active = 1, .span = {}}};
-  const auto met = LinkUsers(users, true).sharing(&shape, 0, {2, 10});
+      {.shape = 4, .kind = 0, .count = 3, .use = 7, .active = 1, .span = {2, 10}},
+      {.shape = 4, .kind = 1, .count = 1, .use = 5, .active = 0.5, .span = {1, 11}},
+      {.shape = 4, .kind = 2, .count = 2, .use = 1, .active = 1, .span = {7, 11}},
+      {.shape = 4, .kind = 3, .count = 9, .use = 0, .active = 1, .span = {}}};
+  const auto met = LinkUsers(users, true).sharing(4, 0, {2, 10});
   EXPECT_DOUBLE_EQ(met.together, 3);
   EXPECT_DOUBLE_EQ(met.others, 0.5 * 8 / 8 + 2 * 3.0 / 8);
   EXPECT_DOUBLE_EQ(met.elsewhere, 5 + 2);
-  EXPECT_DOUBLE_EQ(LinkUsers(users, false).sharing(&shape, 2, {}).others, 3 + 0.5 + 9);
+  EXPECT_DOUBLE_EQ(LinkUsers(users, false).sharing(4, 2, {}).others, 3 + 0.5 + 9);
 }
 
 TEST(Flow, ATraceNeedsSteps) {

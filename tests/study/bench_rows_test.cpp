@@ -29,7 +29,7 @@ TEST(BenchRows, ASweepHasACurveInPlaceWhereItWasTimed) {
   const std::vector<Curve> curves = curves_of(rows);
   ASSERT_EQ(curves.size(), 2U);
   EXPECT_EQ(curves[0].points.size(), 2U);
-  EXPECT_TRUE(curves[1].is_second);
+  EXPECT_TRUE(curves[1].is_secondary);
   EXPECT_EQ(curves[1].points.size(), 1U);
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "study/simulation.h"
 #include "tests/trace/trace_files.h"
 
@@ -115,6 +117,16 @@ TEST(ExpectedBusbw, UnknownRanksHaveNoExpectation) {
     EXPECT_EQ(call.expected_busbw.has_value(), call.communicator == 0);
   ASSERT_THAT(expected->notes, SizeIs(1));
   EXPECT_THAT(expected->notes[0], HasSubstr("communicators of 4 ranks"));
+}
+
+TEST(ExpectedBusbw, TooManyRanksAreAnError) {
+  for (const int last : {4096, std::numeric_limits<int>::max()}) {
+    const TraceFile file = Trace().add(0, Collective::AllReduce, {0, last}).file();
+    std::vector<CallSummary> calls = calls_of(file);
+    const auto expected = expect_busbw({.on = "dgx-h100"}, file, calls);
+    ASSERT_FALSE(expected) << last;
+    EXPECT_EQ(expected.error().code, ErrorCode::Unsupported);
+  }
 }
 
 TEST(ExpectedBusbw, TransfersAndCallsWithoutSizeHaveNone) {

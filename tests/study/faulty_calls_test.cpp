@@ -106,17 +106,17 @@ TEST_F(FaultyCallsTest, DrawsOpenValuesAmongTheRanksCalls) {
 
 TEST(FaultyCalls, RefusesUnplayableFaultsBeforeSimulating) {
   const SimPlan exchange = plan_of("all_to_all", "1M");
-  EXPECT_TRUE(check_faults(exchange, question_of("skip:rank=1")));
-  const auto rank = check_faults(exchange, question_of("skip:rank=16"));
+  EXPECT_TRUE(prepare_faults(exchange, question_of("skip:rank=1")));
+  const auto rank = prepare_faults(exchange, question_of("skip:rank=16"));
   ASSERT_FALSE(rank);
   EXPECT_THAT(rank.error().message, HasSubstr("rank 16 in a job of 16 ranks"));
   FaultQuestion many = question_of("skip:rank=1");
   many.iterations = 1'000'000;
-  const auto calls = check_faults(exchange, many);
+  const auto calls = prepare_faults(exchange, many);
   ASSERT_FALSE(calls);
   EXPECT_THAT(calls.error().help, HasSubstr("--iters"));
   SimQuestion pairs{.job = {.on = "dgx-h100"}, .calls = {.collective = "send_recv", .sizes = "1M"}};
-  const auto word = check_faults(plan_simulation(pairs).value(), question_of("skip:rank=1"));
+  const auto word = prepare_faults(plan_simulation(pairs).value(), question_of("skip:rank=1"));
   ASSERT_FALSE(word);
   EXPECT_THAT(word.error().message, HasSubstr("faults in send_recv"));
   EXPECT_THAT(word.error().help, HasSubstr("ringside bench"));

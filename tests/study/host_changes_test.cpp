@@ -56,6 +56,9 @@ TEST(HostChanges, SettingsAreReadFromText) {
   ASSERT_TRUE(apply_host_setting(changes, "gdr", "off"));
   EXPECT_EQ(changes, (HostChanges{.nics = 4, .drop_rail = 2, .gdr = false}));
   EXPECT_FALSE(apply_host_setting(changes, "nics", "four"));
+  EXPECT_TRUE(apply_host_setting(changes, "nic_rate", "1Mbit/s"));
+  EXPECT_FALSE(apply_host_setting(changes, "nic_rate", "1Kbit/s"))
+      << "descriptions have whole Mbit/s";
   EXPECT_FALSE(apply_host_setting(changes, "gdr", "4"));
   EXPECT_FALSE(is_host_key("NCCL_ALGO"));
 }

@@ -256,6 +256,13 @@ TEST(SweepPoints, AWorkloadThatNoPointCanMakeIsAnErrorOfTheFile) {
   EXPECT_THAT(refusal("model: llama3-8b, gpu: h100, data: 8"), HasSubstr("s.yaml:5: workload w"));
   EXPECT_THAT(refusal("model: llama3-8b, gpu: h100, data: 8"),
               HasSubstr("'efficiency' is missing"));
+  // An error about the whole workload names no key.
+  const auto many = points_of(
+      sweep_of("clusters: {one: {on: dgx-h100}}\nworkloads: {w: {megatron: {model: llama3-70b, "
+               "gpu: h100, efficiency: 0.5, tensor: 8, pipeline: 80, data: 65536}}}\n"),
+      {});
+  ASSERT_FALSE(many);
+  EXPECT_THAT(many.error().message, HasSubstr("ranks"));
   // A step that is too large is a result of its point.
   EXPECT_EQ(refusal("model: llama3-70b, gpu: h100, efficiency: 0.5, data: 8"), "accepted");
 }

@@ -29,7 +29,7 @@ TEST(Upgrade, TheSuggestedSettingRestoresTheOldChoice) {
   EXPECT_GT(upgrade->changed_sizes, 0U);
   int checked = 0;
   for (const UpgradeStretch& stretch : upgrade->collectives.front().stretches) {
-    if (!stretch.is_chosen_otherwise || stretch.undo.set.empty()) continue;
+    if (!stretch.is_other_choice || stretch.undo.set.empty()) continue;
     JobOptions options = question.job;
     options.set = stretch.undo.set;
     const auto job = load_tuned_job(options, "2.19");
@@ -38,7 +38,7 @@ TEST(Upgrade, TheSuggestedSettingRestoresTheOldChoice) {
     ASSERT_TRUE(choice);
     EXPECT_EQ(choice->algorithm, stretch.before.algorithm);
     EXPECT_EQ(choice->protocol, stretch.before.protocol);
-    EXPECT_EQ(stretch.undo.is_whole, choice->max_channels == stretch.before.max_channels);
+    EXPECT_EQ(stretch.undo.restores_channels, choice->max_channels == stretch.before.max_channels);
     ++checked;
   }
   EXPECT_GT(checked, 0);
@@ -49,7 +49,7 @@ TEST(Upgrade, SizesWithTheSameChangeAreOneRow) {
   const auto upgrade = explain_upgrade(on_h100("2.18", "2.19"));
   ASSERT_TRUE(upgrade);
   const std::vector<UpgradeStretch>& rows = upgrade->collectives.front().stretches;
-  const auto found = std::ranges::find(rows, true, &UpgradeStretch::is_chosen_otherwise);
+  const auto found = std::ranges::find(rows, true, &UpgradeStretch::is_other_choice);
   ASSERT_NE(found, rows.end());
   EXPECT_EQ(found->first, 256_KiB);
   EXPECT_EQ(found->last, 1_MiB);
@@ -68,8 +68,8 @@ TEST(Upgrade, SizesWithTheSameChangeAreOneRow) {
 TEST(Upgrade, GraphsThatDifferAreToldWithTheVariableThatKeepsThem) {
   const auto upgrade = explain_upgrade(on_h100("2.19", "2.27"));
   ASSERT_TRUE(upgrade);
-  const auto ring = std::ranges::find(upgrade->laid, "ring graph", &LaidOtherwise::what);
-  ASSERT_NE(ring, upgrade->laid.end());
+  const auto ring = std::ranges::find(upgrade->layout, "ring graph", &LayoutDifference::what);
+  ASSERT_NE(ring, upgrade->layout.end());
   EXPECT_THAT(ring->before, HasSubstr("45/45"));
   EXPECT_THAT(ring->after, HasSubstr("48/48"));
   EXPECT_THAT(ring->undo.set, ElementsAre("NCCL_CROSS_NIC=0"));
@@ -79,8 +79,8 @@ TEST(Upgrade, GraphsThatDifferAreToldWithTheVariableThatKeepsThem) {
 TEST(Upgrade, NicsOfRingsAreLaid) {
   const auto upgrade = explain_upgrade(on_h100("2.19", "2.20"));
   ASSERT_TRUE(upgrade);
-  const auto nics = std::ranges::find(upgrade->laid, "NICs of rings", &LaidOtherwise::what);
-  ASSERT_NE(nics, upgrade->laid.end());
+  const auto nics = std::ranges::find(upgrade->layout, "NICs of rings", &LayoutDifference::what);
+  ASSERT_NE(nics, upgrade->layout.end());
   EXPECT_EQ(nics->before, "0 1 2 3 4 5 6 7");
   EXPECT_EQ(nics->after, "0>1 1>0 2>3 3>2 4>5 5>4 6>7 7>6");
   EXPECT_THAT(nics->undo.set, ElementsAre("NCCL_CROSS_NIC=0"));
@@ -92,11 +92,11 @@ TEST(Upgrade, ThreadsOfAnAlgorithmAreLaid) {
   question.job.on = "2x-rtx-4090";
   const auto upgrade = explain_upgrade(question);
   ASSERT_TRUE(upgrade);
-  ASSERT_EQ(upgrade->laid.size(), 1U);
-  EXPECT_EQ(upgrade->laid[0].what, "threads of ring/simple");
-  EXPECT_EQ(upgrade->laid[0].before, "256");
-  EXPECT_EQ(upgrade->laid[0].after, "512");
-  EXPECT_THAT(upgrade->laid[0].undo.set, testing::IsEmpty());
+  ASSERT_EQ(upgrade->layout.size(), 1U);
+  EXPECT_EQ(upgrade->layout[0].what, "threads of ring/simple");
+  EXPECT_EQ(upgrade->layout[0].before, "256");
+  EXPECT_EQ(upgrade->layout[0].after, "512");
+  EXPECT_THAT(upgrade->layout[0].undo.set, testing::IsEmpty());
 }
 
 TEST(Upgrade, WithoutACollectiveAreAllThatAreTuned) {

@@ -7,15 +7,18 @@ namespace ringside {
 namespace {
 
 // Maximum hops between gateways, because zones may refer to each other endlessly.
-constexpr int kMostTurns = 100'000;
+constexpr int kMostHops = 100'000;
 
-class WaySearch {
+/// A search for one route. The route of a zone joins two of its children; if these are zones, further searches join their
+/// gateways with the points within.
+class RouteSearch {
  public:
-  explicit WaySearch(const Platform& platform) : platform_(platform) {}
+  explicit RouteSearch(const Platform& platform) : platform_(platform) {}
 
   /// Appends the links from one point to another.
+  /// returns  false: there is no route, or it has too many hops; `links` may have a part of it
   bool search(int from, int to, std::vector<int>& links) {
-    if (++turns_ > kMostTurns) return false;
+    if (++hops_ > kMostHops) return false;
     if (from == to) return true;
     const auto [zone, near, far] = meet(from, to);
     if (zone < 0) return false;
@@ -27,10 +30,11 @@ class WaySearch {
   }
 
  private:
+  /// The innermost zone that contains both points, and its children that contain each of them.
   struct Meeting {
-    int zone = -1, near = -1,
-        /// The innermost zone that contains both points, and the child of it that contains each
-        far = -1;
+    int zone = -1;  ///< -1: no zone's route joins them
+    int near = -1;
+    int far = -1;
   };
 
   [[nodiscard]] const PlatformPoint& point(int number) const {
@@ -56,6 +60,7 @@ class WaySearch {
     return {point(a).zone, a, b};
   }
 
+  /// Returns the route of a zone between two of its children.
   [[nodiscard]] std::optional<PlatformHop> local(int number, int from, int to) {
     const PlatformZone& of = zone(number);
     switch (of.kind) {
@@ -74,8 +79,8 @@ class WaySearch {
     }
     const auto is_router = [this](int at) { return point(at).kind == PlatformPoint::Kind::Router; };
     if (is_router(from) || is_router(to)) return PlatformHop{};
-    return PlatformHop{.links = way_in_grid(of, point(from).index - of.first_host,
-                                            point(to).index - of.first_host)};
+    return PlatformHop{.links = route_in_grid(of, point(from).index - of.first_host,
+                                              point(to).index - of.first_host)};
   }
 
   [[nodiscard]] static const PlatformHop* find(const PlatformZone& of, int from, int to) {
@@ -143,26 +148,26 @@ class WaySearch {
   }
 
   const Platform& platform_;
-  int turns_ = 0;
+  int hops_ = 0;
 };
 
 }  // namespace
 
-std::optional<std::vector<int>> platform_way(const Platform& platform, int from, int to) {
+std::optional<std::vector<int>> platform_route(const Platform& platform, int from, int to) {
   std::vector<int> links;
   const auto point = [&](int host) { return platform.hosts[static_cast<std::size_t>(host)].point; };
-  if (!WaySearch(platform).search(point(from), point(to), links)) return std::nullopt;
+  if (!RouteSearch(platform).search(point(from), point(to), links)) return std::nullopt;
   return links;
 }
 
 const char* to_string(ZoneKind kind) {
   switch (kind) {
     case ZoneKind::None:
-      return "no ways";
+      return "no routes";
     case ZoneKind::Full:
-      return "ways as written";
+      return "routes as written";
     case ZoneKind::Shortest:
-      return "shortest ways";
+      return "shortest routes";
     case ZoneKind::Star:
       return "star";
     case ZoneKind::FatTree:
