@@ -32,6 +32,8 @@ std::optional<LinkEnds> ends_of(std::string_view name) {
   }
   const auto arrow = name.find(" -> ");
   if (arrow == std::string_view::npos) return std::nullopt;  // a GPU's link of one channel
+  // The limit of both directions together of a host bridge, whose own link is also there.
+  if (name.ends_with(", both ways")) return std::nullopt;
   ends.from = name.substr(0, arrow);
   ends.to = name.substr(arrow + 4);
   return ends;

@@ -160,10 +160,20 @@ std::int64_t moment_of_still(const Document& document) {
   const TimeRange whole = document.whole();
   if (document.never_ended_ns || !document.waits.empty()) return whole.end_ns;
   const std::int64_t middle = whole.begin_ns + (whole.end_ns - whole.begin_ns) / 2;
-  const CallFacts* const call = document.call_at(middle);
-  if (call == nullptr) return middle;
-  const std::int64_t of_call = call->time.begin_ns / 2 + call->time.end_ns / 2;
-  return std::clamp(of_call, whole.begin_ns, whole.end_ns);
+  if (document.calls.empty()) return middle;
+  const std::uint32_t first =
+      std::ranges::min_element(document.calls, {}, &CallFacts::communicator)->communicator;
+  const auto moment_of = [&](const CallFacts& call) {
+    return std::clamp(call.time.begin_ns / 2 + call.time.end_ns / 2, whole.begin_ns, whole.end_ns);
+  };
+  std::int64_t nearest = INT64_MAX;
+  for (const CallFacts& call : document.calls) {
+    if (call.communicator != first) continue;
+    const std::int64_t moment = moment_of(call);
+    if (nearest == INT64_MAX || std::abs(moment - middle) < std::abs(nearest - middle))
+      nearest = moment;
+  }
+  return nearest;
 }
 
 void advance(State& state, const Document& document, double seconds) {

@@ -59,8 +59,8 @@ struct State {
 /// Returns the state at the beginning of the document, with the whole document visible.
 State first_state(const Document& document);
 
-/// Returns a time at which a still picture shows work: the middle of the call that runs in the middle
-/// of the document; the end of a document with calls that never ended.
+/// Returns a time at which a still picture shows work: the middle of a call of the first communicator, of the one that is
+/// nearest to the middle of the document; the end of a document with calls that never ended.
 std::int64_t moment_of_still(const Document& document);
 
 /// Advances the time; at the end it stops or starts again. seconds  elapsed real time

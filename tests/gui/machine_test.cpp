@@ -33,6 +33,14 @@ std::vector<MachinePlace::Kind> kinds_of(const Machine& machine,
   return kinds;
 }
 
+TEST(Machine, AHostBridgeOfBothDirectionsIsNoPlace) {
+  const auto document = ring_on("aws-g5-48xl", 1);
+  ASSERT_NE(document, nullptr);
+  ASSERT_NE(document->surround.ways, nullptr);
+  const auto& places = document->surround.ways->places();
+  EXPECT_EQ(std::ranges::count(places, MachinePlace::Kind::Cpu, &MachinePlace::kind), 2);
+}
+
 /// Within a node over the NVSwitch; to the next node by PCIe to a NIC, and from a NIC by PCIe.
 TEST(Machine, AChunksWayIsThatOfTheSimulation) {
   using Kind = MachinePlace::Kind;

@@ -119,6 +119,26 @@ TEST(Session, AStillIsScrolledToTheGroupOfItsCall) {
       panel.picture.words, [](const Words& words) { return words.text == "- communicator 59"; }));
 }
 
+TEST(Session, OfTheGroupsThatRunTheFirstIsShown) {
+  std::vector<TraceEvent> events;
+  for (std::uint32_t group = 0; group < 60; ++group) {
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      TraceEvent call;
+      call.kind = EventKind::Collective;
+      call.communicator = group;
+      call.rank = rank;
+      call.begin_ns = group;
+      call.end_ns = 1000;
+      events.push_back(call);
+    }
+  }
+  Session session;
+  session.open(document_of(events));
+  session.state().now_ns = 500;
+  session.show_current_call();
+  EXPECT_EQ(session.state().scroll, 0);
+}
+
 // Whole calls without steps: no rates of zero, and no empty tables.
 TEST(Numbers, UnknownNumbersAreNamedAsSuch) {
   std::vector<TraceEvent> events(1);

@@ -117,7 +117,7 @@ TEST(Timeline, FewRowsGrow) {
   Panel panel;
   const auto few = document_of(regular_events(2, 1, 3));
   timeline.prepare(*few, first_state(*few), kCanvas, panel);
-  EXPECT_NEAR(timeline.row_height(), 6 * kCanvas.line, 0.1);
+  EXPECT_NEAR(timeline.row_height(), 10 * kCanvas.line, 0.1);
   const auto some = document_of(regular_events(10, 1, 3));
   timeline.prepare(*some, first_state(*some), kCanvas, panel);
   ASSERT_EQ(timeline.rows().rows().size(), 20U) << "of each rank, and of its channel";

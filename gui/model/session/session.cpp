@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <set>
 
 #include "base/text.h"
 #include "base/vocabulary.h"
@@ -166,16 +168,22 @@ void Session::go_to_rank(std::int32_t rank) {
 }
 
 void Session::show_current_call() {
-  const CallFacts* const call = document_ == nullptr ? nullptr : document_->call_at(state_.now_ns);
-  if (call == nullptr) return;
+  if (document_ == nullptr) return;
+  constexpr std::size_t kMostCalls = 4096;  // as many groups as a large job has
+  std::set<std::uint32_t> groups;
+  for (const CallFacts* const call : document_->running_at(state_.now_ns, kMostCalls)) {
+    groups.insert(call->communicator);
+  }
+  if (const CallFacts* const call = document_->call_at(state_.now_ns); groups.empty() && call)
+    groups.insert(call->communicator);
   Panel unused;
   const Canvas canvas{.width = 1000, .height = 600};
   timeline_.prepare(*document_, state_, canvas, unused);
   const auto& rows = timeline_.rows().rows();
   const auto shows = [&](const LaneRow& row) {
     return std::ranges::any_of(row.lanes, [&](LaneId lane) {
-      return document_->replay->lanes()[static_cast<std::size_t>(lane)].communicator ==
-             call->communicator;
+      return groups.contains(
+          document_->replay->lanes()[static_cast<std::size_t>(lane)].communicator);
     });
   };
   const auto found = std::ranges::find_if(rows, shows);

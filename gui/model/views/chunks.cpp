@@ -34,7 +34,8 @@ Grid grid_of(const ChunkHistory& history, const Canvas& canvas) {
   const float height = std::max(canvas.height - grid.top - canvas.line * 1.2F, canvas.line);
   grid.rows = std::min(history.ranks(), static_cast<std::int32_t>(height / (canvas.line * 0.6F)));
   grid.cell_width = std::min(width / static_cast<float>(grid.columns), canvas.letter * 26);
-  grid.cell_height = std::min(height / static_cast<float>(std::max(grid.rows, 1)), canvas.line * 5);
+  grid.cell_height =
+      std::min(height / static_cast<float>(std::max(grid.rows, 1)), canvas.line * 14);
   return grid;
 }
 

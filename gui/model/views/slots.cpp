@@ -243,16 +243,10 @@ class SlotsFrame {
 
   void one_small(const Slots::Known& one, float x, float y, float width, float height) {
     const ConnectionHistory::Moment moment = one.history.at(state_.now_ns);
-    const std::size_t held = moment.posted > moment.taken ? moment.posted - moment.taken : 0;
-    into_.words.push_back({.x = x,
-                           .y = y,
-                           .width = width,
-                           .ink = one.key == key_ ? Ink::Chosen : Ink::Faint,
-                           .text = fmt::format("{} -> {}, channel {}: {} full", one.key.sender,
-                                               one.key.receiver, one.key.channel, held)});
     const float top = y + canvas_.line * 1.1F;
     const float bottom = y + height;
     const float each = width / static_cast<float>(kSlots);
+    int full = 0;
     for (std::size_t slot = 0; slot < static_cast<std::size_t>(kSlots); ++slot) {
       const float left = x + each * static_cast<float>(slot);
       const float right = left + each - 2;
@@ -262,9 +256,16 @@ class SlotsFrame {
       const Message& message = one.history.messages()[*number];
       const bool is_posted = message.sending.end_ns <= state_.now_ns;
       const bool is_read = is_posted && message.taking.begin_ns <= state_.now_ns;
+      if (is_posted && !is_read) ++full;
       into_.boxes.push_back({left, top, right, bottom, is_read ? Ink::Receive : Ink::Send,
                              is_posted && !is_read ? Fill::Soft : Fill::Hatched});
     }
+    into_.words.push_back({.x = x,
+                           .y = y,
+                           .width = width,
+                           .ink = one.key == key_ ? Ink::Chosen : Ink::Faint,
+                           .text = fmt::format("{} -> {}, channel {}: {} full", one.key.sender,
+                                               one.key.receiver, one.key.channel, full)});
     if (one.key == key_)
       into_.boxes.push_back(
           {x - 3, top - 3, x + width + 1, bottom + 3, Ink::Chosen, Fill::Outline});

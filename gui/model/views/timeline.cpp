@@ -26,7 +26,7 @@ constexpr std::size_t kMostFlows =
     4096;  // primitives of folded rows that are asked for their senders
 constexpr int kMostTracks = 4;
 constexpr float kLowestRow = 1.45F;  // lines
-constexpr float kHighestRow = 6;     // few rows grow up to this height
+constexpr float kHighestRow = 10;    // few rows grow up to this height
 
 /// Returns the colour of a fold of several primitives: that of the most significant one.
 Ink ink_of_mask(std::uint32_t primitives) {
@@ -428,7 +428,17 @@ class Timeline::Frame {
         receivers.insert(ends.second);
       }
     }
-    if (flows.size() > std::min(kMostArrows, 3 * receivers.size())) return;
+    if (flows.size() > std::min(kMostArrows, 3 * receivers.size())) {
+      into_.words.push_back(
+          {.x = canvas_.width - 4,
+           .y = canvas_.line * 1.2F,
+           .align = Words::Align::Right,
+           .ink = Ink::Faint,
+           .text = fmt::format("{} rows receive from each other at once: no arrows; the topology "
+                               "shows them",
+                               receivers.size())});
+      return;
+    }
     for (const auto& [ends, events] : flows) arrow(events.first, events.second, Ink::Now);
   }
 
