@@ -11,10 +11,10 @@ namespace ringside {
 /// One option, flag or argument of a command.
 struct OptionText {
   std::vector<std::string> names = {};  ///< -b, --bytes; empty: an argument
-  std::string value =
-      {};  ///< what its value is called: TEXT, INT; the name of an argument; empty: a flag
-  std::string what = {};
-  std::string default_value = {};
+  /// Name of its value: TEXT, INT; of an argument its own name; empty: a flag
+  std::string value = {};
+  std::string description = {};
+  std::string default_value = {};         ///< empty: none
   std::vector<std::string> choices = {};  ///< the only values that it takes; empty: any
   bool is_repeatable = false;
   bool is_required = false;
@@ -26,11 +26,12 @@ struct CommandText {
   std::string summary = {};
   std::vector<std::string> examples = {};
   std::vector<OptionText> options = {};
-  std::vector<CommandText> below = {};
+  std::vector<CommandText> subcommands = {};
 };
 
-/// Reads the options of a CLI::App, and the summary and examples of its description. `below` stays empty. A template, so
-/// that this header needs none of CLI11, which is slow to compile.
+/// Reads the options of a CLI::App, and the summary and examples of its description: the lines after `examples:` are
+/// examples. Hidden options are omitted, and `subcommands` stays empty. A template, so that this header needs none of
+/// CLI11, which is slow to compile.
 template <class App>
 CommandText command_text(const App& app) {
   CommandText command{.name = app.get_name()};
@@ -47,7 +48,7 @@ CommandText command_text(const App& app) {
   }
   for (const auto* option : app.get_options()) {
     if (option->get_group().empty()) continue;  // hidden
-    OptionText text{.what = option->get_description(),
+    OptionText text{.description = option->get_description(),
                     .default_value = option->get_default_str(),
                     .is_repeatable = option->get_expected_max() > 1,
                     .is_required = option->get_required()};

@@ -8,8 +8,8 @@
 
 namespace ringside {
 
-/// The time at which a wait gives up, with its clock. The code that starts a job makes the deadline
-/// and passes it on, so that ten consecutive waits end at one time.
+/// The time at which a wait times out, with its clock. The code that starts a job makes the deadline and passes it on, so
+/// that ten consecutive waits time out at one time.
 class Deadline {
  public:
   Deadline() = default;  ///< already passed
@@ -43,10 +43,12 @@ class Deadline {
   Clock::Time at_{};
 };
 
+/// Returns the deadline after this wait.
 inline Deadline deadline_in(Nanoseconds wait, Clock& clock = real_clock()) {
   return {clock, clock.now() + wait};
 }
 
+/// Returns deadline.has_passed(), for code that reads as a sentence: while (!has_passed(deadline)).
 inline bool has_passed(const Deadline& deadline) { return deadline.has_passed(); }
 
 }  // namespace ringside

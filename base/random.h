@@ -15,17 +15,18 @@ class Random {
 
   std::uint64_t next() { return mixed(state_ += 0x9e3779b97f4a7c15U); }
 
-  /// returns  0 .. n-1.  shape  n > 0
+  /// Returns a number from 0 to n-1, all equally likely up to a bias of n / 2^64.  shape  n > 0
   std::int64_t below(std::int64_t n) {
     return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(n));
   }
-  /// returns  least .. most
+  /// Returns a number from `least` to `most`.  shape  least <= most
   std::int64_t between(std::int64_t least, std::int64_t most) {
     return least + below(most - least + 1);
   }
+  /// Returns true with this probability.
   bool chance(int percent) { return below(100) < percent; }
 
-  /// Returns a random item of a vector or an array.
+  /// Returns a random item of a vector or an array.  shape  not empty
   template <typename Items>
   const auto& pick(const Items& items) {
     return items[static_cast<std::size_t>(below(static_cast<std::int64_t>(items.size())))];

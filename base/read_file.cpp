@@ -17,9 +17,10 @@ namespace {
 constexpr Nanoseconds kPipeWait = std::chrono::seconds{5};
 constexpr Nanoseconds kPipeLook = std::chrono::milliseconds{50};
 
-/// Fills `opened` with a pipe that has a writer. Only read() shows that: without one it returns nothing, and with one
-/// that is silent EAGAIN.
-Status open_pipe(const std::string& path, Clock& clock, OpenedFile& opened) {
+/// Opens a pipe and waits for its writer. Only read() shows whether there is one: it returns 0 without a writer, and
+/// EAGAIN with a writer that has written nothing yet.
+Result<OpenedFile> open_pipe(const std::string& path, Clock& clock) {
+  OpenedFile opened;
   opened.fd.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!opened.fd) return system_error(path, errno, "check that it is readable");
   const Deadline deadline = deadline_in(kPipeWait, clock);
@@ -29,7 +30,7 @@ Status open_pipe(const std::string& path, Clock& clock, OpenedFile& opened) {
     if (got > 0) opened.head.assign(block, static_cast<std::size_t>(got));
     if (got > 0 || (got < 0 && errno == EAGAIN)) {
       ::fcntl(opened.fd.get(), F_SETFL, ::fcntl(opened.fd.get(), F_GETFL) & ~O_NONBLOCK);
-      return {};
+      return opened;
     }
     if (got < 0 && errno != EINTR) return system_error(path, errno, "check that it is readable");
     clock.sleep(kPipeLook);
@@ -41,12 +42,9 @@ Status open_pipe(const std::string& path, Clock& clock, OpenedFile& opened) {
 }  // namespace
 
 Result<OpenedFile> open_to_read(const std::string& path, Clock& clock) {
-  OpenedFile opened;
   struct stat status {};
-  if (::stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode)) {
-    RINGSIDE_TRY(open_pipe(path, clock, opened));
-    return opened;
-  }
+  if (::stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode)) return open_pipe(path, clock);
+  OpenedFile opened;
   opened.fd.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   if (opened.fd) return opened;
   const int why = errno;
@@ -66,7 +64,7 @@ Result<std::string> read_file(const std::string& path, Bytes most) {
     if (text.size() > most.value) {
       return Error{ErrorCode::InvalidArgument,
                    fmt::format("{}: more than {}iB", path, format_bytes(most)),
-                   "is it the file that was meant?"};
+                   "check that the path is right: no such large file is expected here"};
     }
     if (got >= 0 || errno == EINTR) continue;
     if (errno == EISDIR) {

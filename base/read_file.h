@@ -13,8 +13,8 @@ namespace ringside {
 /// A file opened for reading.
 struct OpenedFile {
   UniqueFd fd;
-  std::string
-      head;  ///< what was read of a pipe while waiting for its writer: it precedes what `fd` gives
+  /// Bytes that were read from a pipe while waiting for its writer: they precede the bytes that `fd` returns
+  std::string head;
 };
 
 /// Opens a file for reading. A named pipe is waited for until a program writes to it, for at most 5 s.

@@ -9,19 +9,20 @@
 #include "ringside/units.h"
 #include "ringside/vocabulary.h"
 
-/// Lists of the names of each enumeration, and the combinations that NCCL supports.
+/// The names of collectives and algorithms, and the combinations of words that ringside supports.
 namespace ringside {
 
-/// Checks that the algorithm supports the collective.
+/// Checks that the algorithm supports the collective (has_algorithm()).
 /// errors  Unsupported: it does not; the error names the algorithms that do
 Status check_algorithm(Collective collective, Algorithm algorithm);
 
-/// Return all known names, in the order of the tables.
+/// Return the names of all collectives, or of all algorithms, in the order of the enumerators.
 std::span<const std::string_view> collective_names();
 std::span<const std::string_view> algorithm_names();
 
-/// Returns whether NCCL has kernels of the algorithm that reduce elements of the type so. NVSwitches sum, and compare
-/// all but the long floats; PAT scales no element.
+/// Returns whether NCCL has kernels of the algorithm for the reduction of elements of the type. Most algorithms have all.
+/// PAT has none that scale elements: avg, mulsum. NVLS and NVLS tree, where the NVSwitch reduces, have sum, min and max
+/// of 32-bit and 64-bit integers, half and bfloat16; only sum of float and double; none of 8-bit integers and FP8.
 /// source  NCCL 2.30.7 device/generate.py, enqueue.cc
 bool can_reduce(Algorithm algorithm, DataType type, RedOp op);
 

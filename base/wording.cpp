@@ -7,7 +7,13 @@
 namespace ringside {
 namespace {
 
+/// Returns whether the byte continues a character of UTF-8.
 bool is_inner_byte(char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80; }
+
+int columns_of(std::string_view text) {
+  return static_cast<int>(text.size()) -
+         static_cast<int>(std::ranges::count_if(text, is_inner_byte));
+}
 
 }  // namespace
 
@@ -40,7 +46,7 @@ std::string wrap(std::string_view text, std::string_view first, std::string_view
     const std::size_t blank = std::min(text.find(' '), text.size());
     const std::string_view word = text.substr(0, blank);
     text.remove_prefix(std::min(blank + 1, text.size()));
-    if (!is_empty && static_cast<int>(line.size() + 1 + word.size()) > width) {
+    if (!is_empty && columns_of(line) + 1 + columns_of(word) > width) {
       out += line + "\n";
       line = rest;
       is_empty = true;

@@ -161,7 +161,7 @@ std::string Options::help() const { return app_->help(); }
 
 CommandText Options::text() const {
   CommandText text = command_text(*app_);
-  for (const auto& [name, options] : below_) text.below.push_back(options->text());
+  for (const auto& [name, options] : below_) text.subcommands.push_back(options->text());
   return text;
 }
 

@@ -16,7 +16,7 @@ std::string last_word(const CommandText& command) {
 /// The command and all below it.
 std::vector<const CommandText*> commands_of(const CommandText& command) {
   std::vector<const CommandText*> all{&command};
-  for (const CommandText& below : command.below) {
+  for (const CommandText& below : command.subcommands) {
     const auto more = commands_of(below);
     all.insert(all.end(), more.begin(), more.end());
   }
@@ -84,7 +84,7 @@ std::string bash_completion(const CommandText& program) {
     std::vector<std::string> verbs;
     for (const OptionText& option : command->options)
       names.insert(names.end(), option.names.begin(), option.names.end());
-    for (const CommandText& below : command->below) verbs.push_back(last_word(below));
+    for (const CommandText& below : command->subcommands) verbs.push_back(last_word(below));
     text += fmt::format("    {})\n      options={}\n", quoted(command->name),
                         quoted(fmt::format("{}", fmt::join(names, " "))));
     if (!verbs.empty())
@@ -129,12 +129,12 @@ std::string zsh_completion(const CommandText& program) {
     text += fmt::format("    ({})\n      options=(\n", quoted(command->name));
     for (const OptionText& option : command->options) {
       for (const std::string& name : option.names)
-        text += "        " + zsh_item(name, option.what) + "\n";
+        text += "        " + zsh_item(name, option.description) + "\n";
     }
     text += "      )\n";
-    if (!command->below.empty()) {
+    if (!command->subcommands.empty()) {
       text += "      verbs=(\n";
-      for (const CommandText& below : command->below)
+      for (const CommandText& below : command->subcommands)
         text += "        " + zsh_item(last_word(below), below.summary) + "\n";
       text += "      )\n";
     }
@@ -169,7 +169,7 @@ std::string fish_completion(const CommandText& program) {
           "end\n";
   for (const CommandText* command : commands_of(program)) {
     const std::string when = "complete -c ringside -n " + quoted("__ringside_is " + command->name);
-    for (const CommandText& below : command->below)
+    for (const CommandText& below : command->subcommands)
       text += fmt::format("{} -f -a {} -d {}\n", when, last_word(below), quoted(below.summary));
     for (const OptionText& option : command->options) {
       if (option.names.empty()) continue;
@@ -182,7 +182,7 @@ std::string fish_completion(const CommandText& program) {
       } else if (!option.value.empty()) {
         text += " -r";
       }
-      text += " -d " + quoted(option.what) + "\n";
+      text += " -d " + quoted(option.description) + "\n";
     }
   }
   return text;

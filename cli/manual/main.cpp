@@ -25,13 +25,14 @@ Status write_all_pages(const std::string& folder) {
   std::filesystem::create_directories(folder, failed);
   CommandText program = command_line_text();
 #ifdef RINGSIDE_HAS_WINDOW
-  *std::ranges::find(program.below, "ringside gui", &CommandText::name) = gui::arguments_text();
+  *std::ranges::find(program.subcommands, "ringside gui", &CommandText::name) =
+      gui::arguments_text();
 #endif
   const auto write = [&folder](const std::string& name, const std::string& text) {
     return write_file(folder + "/" + name, text);
   };
   RINGSIDE_TRY(write("ringside.1", manual_page(program, RINGSIDE_VERSION)));
-  for (const CommandText& verb : program.below)
+  for (const CommandText& verb : program.subcommands)
     RINGSIDE_TRY(write(page_name(verb) + ".1", manual_page(verb, RINGSIDE_VERSION)));
   RINGSIDE_TRY(write("ringside.bash", bash_completion(program)));
   RINGSIDE_TRY(write("_ringside", zsh_completion(program)));

@@ -35,7 +35,7 @@ std::string argument(const OptionText& option) {
 
 std::string synopsis(const CommandText& command) {
   std::string text = "\\fB" + roff(command.name) + "\\fR";
-  if (!command.below.empty()) text += " \\fIVERB\\fR";
+  if (!command.subcommands.empty()) text += " \\fIVERB\\fR";
   for (const OptionText& option : command.options) {
     if (option.names.empty()) text += " " + argument(option);
   }
@@ -54,7 +54,7 @@ std::string options(const CommandText& command) {
     } else if (!option.value.empty()) {
       head += " \\fI" + roff(option.value) + "\\fR";
     }
-    text += ".TP\n" + head + "\n" + roff(option.what) + "\n";
+    text += ".TP\n" + head + "\n" + roff(option.description) + "\n";
     if (!option.choices.empty())
       text += roff(fmt::format("One of: {}.", fmt::join(option.choices, ", "))) + "\n";
     if (!option.default_value.empty())
@@ -66,7 +66,7 @@ std::string options(const CommandText& command) {
 
 std::string verbs(const CommandText& command) {
   std::string text;
-  for (const CommandText& verb : command.below) {
+  for (const CommandText& verb : command.subcommands) {
     const bool has_page = command.name.find(' ') == std::string::npos;
     text += ".TP\n\\fB" + roff(has_page ? page_name(verb) + "(1)" : verb.name) + "\\fR\n" +
             roff(verb.summary) + "\n";
@@ -92,12 +92,12 @@ std::string manual_page(const CommandText& command, const std::string& version) 
   std::string page = fmt::format(
       ".TH {} 1 \"\" \"ringside {}\" \"User Commands\"\n.nh\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n",
       roff(title), version, roff(name), roff(command.summary));
-  if (is_program || command.below.empty()) page += synopsis(command) + "\n";
-  for (std::size_t i = 0; !is_program && i < command.below.size(); ++i)
-    page += (i == 0 ? "" : ".br\n") + synopsis(command.below[i]) + "\n";
-  if (!command.below.empty()) page += ".SH VERBS\n" + verbs(command);
+  if (is_program || command.subcommands.empty()) page += synopsis(command) + "\n";
+  for (std::size_t i = 0; !is_program && i < command.subcommands.size(); ++i)
+    page += (i == 0 ? "" : ".br\n") + synopsis(command.subcommands[i]) + "\n";
+  if (!command.subcommands.empty()) page += ".SH VERBS\n" + verbs(command);
   page += ".SH OPTIONS\n" + options(command);
-  for (const CommandText& below : command.below) {
+  for (const CommandText& below : command.subcommands) {
     if (!is_program) page += ".SS " + roff(below.name) + "\n" + options(below);
   }
   if (!command.examples.empty()) {

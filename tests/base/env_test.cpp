@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "tests/support/environment_table.h"
 
 namespace ringside {
@@ -30,6 +32,17 @@ TEST(EnvInt, NamesTheVariableItsValueAndTheRange) {
     EXPECT_NE(value.error().message.find(std::string("V='") + text + "'"), std::string::npos);
     EXPECT_NE(value.error().help.find("from 1 to 64"), std::string::npos);
   }
+}
+
+TEST(EnvInt, SaysWhetherANumberIsMissingOrOutOfRange) {
+  constexpr const char* kName = "RINGSIDE_TEST_OF_ENV_INT";
+  const auto message = [](const char* text) {
+    ::setenv(kName, text, 1);  // NOLINT(concurrency-mt-unsafe): no other thread
+    return env_int(kName, 1, 64).error().message;
+  };
+  EXPECT_NE(message("65").find("is out of range"), std::string::npos);
+  EXPECT_NE(message("0x14").find("is not a whole number"), std::string::npos);
+  ::unsetenv(kName);  // NOLINT(concurrency-mt-unsafe)
 }
 
 }  // namespace

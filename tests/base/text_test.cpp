@@ -45,12 +45,15 @@ TEST(ParseTime, WantsItsUnit) {
   EXPECT_NE(parse_time("1.5").error().message.find("no unit"), std::string::npos);
   EXPECT_NE(parse_time("1.5usec").error().help.find("known: ns, us"), std::string::npos);
   EXPECT_FALSE(parse_time("-1s"));
+  EXPECT_FALSE(parse_time("1e308h"));  // beyond the numbers of a double
 }
 
 TEST(ParseBandwidth, KnowsBytesAndBits) {
   EXPECT_DOUBLE_EQ(parse_bandwidth("48GB/s")->value, 48e9);
   EXPECT_DOUBLE_EQ(parse_bandwidth("400Gbit/s")->value, 50e9);
+  EXPECT_DOUBLE_EQ(parse_bandwidth("400G")->value, 50e9);
   EXPECT_FALSE(parse_bandwidth("0GB/s"));
+  EXPECT_FALSE(parse_bandwidth("1e308TB/s"));
   EXPECT_NE(parse_bandwidth("4Gbits").error().help.find("did you mean 'Gbit/s'"),
             std::string::npos);
 }

@@ -28,5 +28,10 @@ TEST(Wording, WrapBreaksAtBlanks) {
   EXPECT_EQ(wrap("one two three", "- ", "  ", 10), "- one two\n  three\n");
 }
 
+TEST(Wording, WrapCountsCharactersAndNotBytes) {
+  EXPECT_EQ(wrap("\xc3\xa4\xc3\xa4\xc3\xa4 \xc3\xa4\xc3\xa4\xc3\xa4", "", "", 7),
+            "\xc3\xa4\xc3\xa4\xc3\xa4 \xc3\xa4\xc3\xa4\xc3\xa4\n");
+}
+
 }  // namespace
 }  // namespace ringside
