@@ -86,7 +86,7 @@ std::vector<Finding> judge(const JobFacts& facts) {
     for (std::size_t i = before; i < findings.all().size(); ++i) {
       Finding& finding = findings.all()[i];
       if (finding.reference.empty()) finding.reference = rule.reference;
-      say_for_vendor(facts, finding);
+      name_tools_of_vendor(facts, finding);
       name_each_once(finding.ranks);
     }
   }
@@ -94,7 +94,10 @@ std::vector<Finding> judge(const JobFacts& facts) {
   return order_by_cause(std::move(findings.all()));
 }
 
-/// Lines that NCCL's own rows match and that have no prefix of its log, such as those of its diagnostics.
+namespace {
+
+/// Returns the number of lines that NCCL's own rows match and that have no prefix of its log, such as those of its
+/// diagnostics.
 std::size_t count_row_lines(const facts::Facts& stated) {
   std::set<logs::Place> places;
   const auto add = [&places](const facts::Fact& fact) {
@@ -105,6 +108,8 @@ std::size_t count_row_lines(const facts::Facts& stated) {
   std::ranges::for_each(stated.deaths, add);
   return places.size();
 }
+
+}  // namespace
 
 void join_and_judge(std::vector<std::unique_ptr<Shard>> shards, Audit& audit) {
   audit.facts = join_shards(std::move(shards));
@@ -166,8 +171,9 @@ Status check_anything_read(const Audit& audit) {
                "was the job started with NCCL_DEBUG=INFO, and is this where its output goes?"};
 }
 
-/// Lines that are judged together must belong to one job, because ranks, hosts and settings of several jobs would be
-/// mixed up.
+namespace {
+
+/// Returns the error for logs of several jobs: judged together, their ranks, hosts and settings would be mixed up.
 Error several_jobs_error(const Audit& audit, const std::vector<JobOfFiles>& jobs) {
   const auto first_file = [&](const JobOfFiles& job) {
     return audit.files.files[job.files.front()].name;
@@ -186,6 +192,8 @@ Error several_jobs_error(const Audit& audit, const std::vector<JobOfFiles>& jobs
                fmt::format("name the files of one job, such as: ringside audit {}",
                            first_file(jobs.front()))};
 }
+
+}  // namespace
 
 Result<Audit> audit_logs(const std::vector<std::string>& arguments, const AuditOptions& options) {
   Audit audit;

@@ -39,8 +39,8 @@ struct Audit {
   [[nodiscard]] Severity worst() const;  ///< severity of the worst finding; Info if there is none
 };
 
-/// Joins the shards of audit.files and judges them. Fills audit.facts and audit.findings, and adds unreadable inputs to
-/// audit.parsed.
+/// Joins the shards of audit.files and judges them. Fills audit.facts and audit.findings, and adds JSON reports that could
+/// not be read to audit.parsed.problems.  shape  audit.files and audit.parsed are those of the shards' input
 void join_and_judge(std::vector<std::unique_ptr<Shard>> shards, Audit& audit);
 
 /// Checks that some file has text, because "no findings" about empty logs would mislead.

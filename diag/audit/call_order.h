@@ -47,7 +47,7 @@ class CallOrder {
 class CallWalk {
  public:
   CallWalk(const CallsOfRank& calls, const CallOrder& order) : calls_(&calls), order_(&order) {
-    settle();
+    find_piece();
   }
 
   /// Returns the current call, or nullptr at the end.
@@ -57,11 +57,12 @@ class CallWalk {
     left_ = left_.subspan(1);
     if (!left_.empty()) return;
     ++piece_;
-    settle();
+    find_piece();
   }
 
  private:
-  void settle() {
+  /// Goes to the next piece with calls, from piece_ on.
+  void find_piece() {
     for (left_ = {}; piece_ < calls_->pieces.size(); ++piece_) {
       const auto [shard, part] = calls_->pieces[piece_];
       left_ = order_->of_part(shard, part);

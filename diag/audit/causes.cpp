@@ -66,7 +66,7 @@ constexpr std::size_t kNoCause = static_cast<std::size_t>(-1);
 /// Returns whether the finding is the outcome of whatever stopped the job, such as missing results.
 bool is_outcome(std::string_view id) { return id == "truncated_table"; }
 
-/// Returns the cause of `effect`: the first of its possible causes that was found and is as severe.
+/// Returns the cause of `effect`: the first of its possible causes that was found as more than a note.
 std::size_t cause_of(const std::vector<Finding>& findings, std::size_t effect) {
   for (const Follows& row : kFollows) {
     if (!is_a(findings[effect].id, row.effect)) continue;
@@ -120,6 +120,7 @@ std::vector<Finding> order_by_cause(std::vector<Finding> findings) {
   const auto put = [&](const auto& self, std::size_t index) -> void {
     place[index] = ordered.size();
     ordered.push_back(findings[index]);
+    ordered.back().caused_by.reset();
     if (parent[index] != kNoCause) ordered.back().caused_by = place[parent[index]];
     for (std::size_t i = 0; i < findings.size(); ++i) {
       if (parent[i] == index) self(self, i);

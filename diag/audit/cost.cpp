@@ -10,6 +10,7 @@
 #include "diag/audit/expected_job.h"
 #include "diag/audit/finding_types.h"
 #include "diag/audit/findings.h"
+#include "diag/audit/rules/rule.h"
 #include "engine/channels/job.h"
 #include "engine/tuning/select.h"
 
@@ -125,7 +126,7 @@ bool has_cost_model(const Finding& finding) {
 }
 
 /// Adds a note to the findings whose cost could not be computed.
-void say_cost_unknown(const Error& why, std::vector<Finding>& findings) {
+void note_unknown_cost(const Error& why, std::vector<Finding>& findings) {
   for (Finding& finding : findings) {
     if (finding.severity < Severity::Warning || !has_cost_model(finding)) continue;
     finding.unseen.push_back(fmt::format("the cost: {} (--cluster names them)", why.message));
@@ -157,7 +158,7 @@ void raise_single_nic(const ExpectedJob& expected, std::vector<Finding>& finding
     finding.confidence = Confidence::Medium;
     finding.cause = "the hosts have several NICs (--cluster), and the filter leaves one of them";
   }
-  std::ranges::stable_sort(findings, std::ranges::greater{}, &Finding::severity);
+  findings = order_by_cause(std::move(findings));
 }
 
 }  // namespace
@@ -209,7 +210,7 @@ Result<std::string> add_costs(Audit& audit, const std::string& cluster) {
   if (!matters && !has_tables) return std::string();
   const Result<ExpectedJob> known = expected_job(audit.facts, cluster);
   if (!known) {
-    say_cost_unknown(known.error(), audit.findings);
+    note_unknown_cost(known.error(), audit.findings);
     return known.error();
   }
   const ExpectedJob& expected = *known;

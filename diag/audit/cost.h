@@ -27,11 +27,12 @@ std::optional<AsFound> as_found(const Finding& finding, const JobFacts& facts, J
 void predict_tables(JobFacts& facts, const std::string& cluster);
 
 /// Sets Finding::cost of findings on transports, predicted by the engine. If `cluster` is given, also judges benchmark
-/// tables.
+/// tables, for which it may replace all findings, and reports a filter that leaves one of several NICs as a warning.
 ///
 /// cluster  the hosts in the form of --on; empty: as the logs show them (expected_job())
-/// returns  the assumed hosts
-/// errors   why no prediction is possible
+/// returns  the assumed hosts; empty: no finding has a cost, and there is no table
+/// errors   those of expected_job() and of the model. Findings whose hosts are unknown then name them as missing
+///          (Finding::unseen)
 Result<std::string> add_costs(Audit& audit, const std::string& cluster);
 
 }  // namespace ringside::audit

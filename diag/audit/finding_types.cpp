@@ -132,6 +132,8 @@ constexpr FindingType kTypes[] = {
     {"wrong_results", Error, Stops, "a benchmark found wrong results"},
     {"xid_error", Error, Stops, "the GPU's driver reports a fault"},
 };
+static_assert(std::ranges::is_sorted(kTypes, {}, &FindingType::id),
+              "finding_type() searches by halves");
 
 }  // namespace
 

@@ -84,7 +84,7 @@ bool Findings::has_any(Severity at_least, std::initializer_list<std::string_view
   });
 }
 
-void Findings::say_who(Finding& finding, std::span<const std::uint32_t> processes) const {
+void Findings::add_processes(Finding& finding, std::span<const std::uint32_t> processes) const {
   for (const std::uint32_t index : processes) {
     const ProcessFacts& process = facts_.processes[index];
     if (process.rank >= 0) finding.ranks.push_back(process.rank);
@@ -96,12 +96,12 @@ void Findings::say_who(Finding& finding, std::span<const std::uint32_t> processe
 
 void Findings::quote(Finding& finding, const MessageLines& lines) const {
   finding.evidence.mix(lines.evidence);
-  say_who(finding, lines.processes);
+  add_processes(finding, lines.processes);
 }
 
 void Findings::quote(Finding& finding, const SaidBy& said) const {
   finding.evidence.mix(said.evidence);
-  say_who(finding, said.processes);
+  add_processes(finding, said.processes);
 }
 
 std::string named_ranks(std::span<const int> ranks) {

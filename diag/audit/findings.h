@@ -44,8 +44,8 @@ class Findings {
   [[nodiscard]] bool has_any(Severity at_least,
                              std::initializer_list<std::string_view> besides = {}) const;
 
-  /// Adds the ranks and hosts of processes to a finding.
-  void say_who(Finding& finding, std::span<const std::uint32_t> processes) const;
+  /// Adds the ranks and hosts of processes to a finding, as far as they are known; sorts them.
+  void add_processes(Finding& finding, std::span<const std::uint32_t> processes) const;
   /// Adds the lines to the finding's evidence, and the ranks and hosts of the processes that wrote them.
   void quote(Finding& finding, const MessageLines& lines) const;
   void quote(Finding& finding, const SaidBy& said) const;
@@ -82,7 +82,7 @@ void Findings::quote(Finding& finding, const MessageLines& lines, Predicate pick
   for (const KeptMessage& message : lines.kept) {
     if (picks(message)) processes.push_back(message.process());
   }
-  say_who(finding, processes);
+  add_processes(finding, processes);
 }
 
 /// Returns an address with its host, `node-c (10.0.1.13)`, if a process reports the address as its own; otherwise only

@@ -10,9 +10,10 @@ namespace ringside::audit {
 /// `NVIDIA A40-48Q` and not in `NVIDIA RTX A4000`.
 ///
 /// words  separated by blanks; after a final `*` the last word may continue: `SXM*` is in `A100-SXM4-80GB`
+/// shape  words has at least one word: every text that is not empty has none
 bool names_gpu(std::string_view text, std::string_view words);
 
-/// Returns whether the text has any of these.
+/// Returns whether names_gpu() is true for any of these words.
 bool names_any_gpu(std::string_view text, std::span<const std::string_view> words);
 
 }  // namespace ringside::audit

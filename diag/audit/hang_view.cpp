@@ -159,7 +159,7 @@ HangView::HangView(const JobFacts& facts) {
     if (comm.nranks != facts.comms.front().nranks) continue;
     for (const Member& member : comm.members) known.calls_of[member.rank] += member.ncalls;
   }
-  said_ = std::make_unique<hang::Examination>(hang::examine_records(records, where, known));
+  examination_ = std::make_unique<hang::Examination>(hang::examine_records(records, where, known));
 }
 
 HangView::~HangView() = default;
@@ -187,7 +187,7 @@ bool are_at(const std::vector<FileLine>& places, const SeenLine& line) {
 
 }  // namespace
 
-std::vector<const hang::Explanation*> HangView::resting_on(const LinesOf& lines) const {
+std::vector<const hang::Explanation*> HangView::explanations_quoting(const LinesOf& lines) const {
   std::vector<const hang::Explanation*> found;
   const auto take = [&](const hang::Explanation& one) {
     const std::vector<FileLine> places = places_of(one);
@@ -196,8 +196,8 @@ std::vector<const hang::Explanation*> HangView::resting_on(const LinesOf& lines)
     });
     if (rests) found.push_back(&one);
   };
-  take(said_->verdict.best);
-  for (const hang::Explanation& other : said_->verdict.others) take(other);
+  take(examination_->verdict.best);
+  for (const hang::Explanation& other : examination_->verdict.others) take(other);
   return found;
 }
 

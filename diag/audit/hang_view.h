@@ -60,7 +60,8 @@ class HangView {
   HangView& operator=(const HangView&) = delete;
 
   /// Returns the explanations that quote one of these lines, the most certain first.
-  [[nodiscard]] std::vector<const hang::Explanation*> resting_on(const LinesOf& lines) const;
+  [[nodiscard]] std::vector<const hang::Explanation*> explanations_quoting(
+      const LinesOf& lines) const;
 
   /// Returns the lines that an explanation quotes.
   [[nodiscard]] std::vector<SeenLine> quoted_by(const hang::Explanation& one) const;
@@ -72,7 +73,7 @@ class HangView {
 
  private:
   std::vector<SeenLine> lines_;  ///< in the order of the logs
-  std::unique_ptr<hang::Examination> said_;
+  std::unique_ptr<hang::Examination> examination_;
 };
 
 }  // namespace ringside::audit

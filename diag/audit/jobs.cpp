@@ -53,6 +53,7 @@ std::vector<JobOfFiles> separate_jobs(const JobFacts& facts) {
   for (auto& [root, job] : jobs) {
     if (job.nranks > 0) whole.push_back(std::move(job));
   }
+  std::ranges::sort(whole, {}, [](const JobOfFiles& job) { return job.files.front(); });
   return whole;
 }
 

@@ -82,9 +82,10 @@ bool does_count(CallWalk walk) {
 
 enum class By : std::uint8_t { Counter, Number };
 
-/// Removes ranks without further calls, and skips counter values that all other ranks have in common.
+/// Removes ranks without further calls, and skips the next calls as long as they are equal on all ranks.
+/// number   index of the next call; increased by the number of skipped calls
 /// returns  false: fewer than two ranks are left
-bool settle(std::vector<Caller>& callers, By by, std::size_t& number) {
+bool skip_equal_calls(std::vector<Caller>& callers, By by, std::size_t& number) {
   std::erase_if(callers, [](const Caller& caller) { return caller.now() == nullptr; });
   while (callers.size() > 1) {
     const Caller& first = callers.front();
@@ -108,7 +109,7 @@ bool settle(std::vector<Caller>& callers, By by, std::size_t& number) {
 
 /// Compares the ranks' runs, matched by their counters.
 Desyncs compare_by_counter(std::vector<Caller> callers, const Shards& shards) {
-  for (std::size_t number = 0; settle(callers, By::Counter, number);) {
+  for (std::size_t number = 0; skip_equal_calls(callers, By::Counter, number);) {
     const std::uint32_t count =
         std::min_element(callers.begin(), callers.end(), [](const Caller& a, const Caller& b) {
           return a.count() < b.count();
@@ -143,7 +144,8 @@ Desyncs compare_by_counter(std::vector<Caller> callers, const Shards& shards) {
 
 /// Returns how many calls are missing in `walk` so that it continues like `other`; 0: it does not.
 std::size_t holes_before(const CallWalk& walk, const CallWalk& other) {
-  constexpr std::size_t kMostLost = 256;
+  constexpr std::size_t kMostLost =
+      256;                      // lines lost in one place; limits the time of a comparison
   constexpr int kLookedAt = 8;  // calls that must agree after the hole
   CallWalk from = other;
   for (std::size_t lost = 1; lost <= kMostLost; ++lost) {
@@ -165,7 +167,7 @@ std::size_t holes_before(const CallWalk& walk, const CallWalk& other) {
 
 /// Compares the ranks' calls, matched by their number.
 Desyncs compare_by_number(std::vector<Caller> callers, const Shards& shards) {
-  for (std::size_t number = 0; settle(callers, By::Number, number); ++number) {
+  for (std::size_t number = 0; skip_equal_calls(callers, By::Number, number); ++number) {
     std::vector<Caller*> present;
     std::vector<const CallMark*> here;
     for (Caller& caller : callers) {

@@ -11,7 +11,7 @@ struct LogRelease {
   std::string name;      ///< release whose rules are used, for load_release(): "2.21.5"
   bool is_said = false;  ///< a line names it; false: the newest known release is assumed
 
-  /// Returns "NCCL 2.21.5", or "NCCL 2.30, as no line says which" for an assumed release.
+  /// Returns "NCCL 2.21.5", or "NCCL 2.31, as no line says which" for an assumed release.
   [[nodiscard]] std::string text() const;
 };
 

@@ -44,11 +44,12 @@ class KeptMessage {
 
 inline bool is_warning(const KeptMessage& message) { return message.level() != logs::Level::Info; }
 
-/// The lines of one message: all are counted, the first ones are kept.
+/// The lines of one message: all are counted, the first ones are kept: up to 100,000 of messages that each rank writes
+/// about its own state, else 64 or 1,024, and 32 MiB in total for each shard.
 struct MessageLines {
   Evidence evidence = {};
   std::vector<KeptMessage> kept = {};
-  /// Writers in order of the lines, without consecutive duplicates
+  /// Writers in the order of the lines; one that writes several lines may be repeated
   std::vector<std::uint32_t> processes = {};
   std::size_t most = 0;  ///< number of lines to keep
 };

@@ -80,7 +80,6 @@ std::uint16_t Names::number_of(std::string_view name) {
   for (std::size_t i = 0; i < names_.size(); ++i) {
     if (names_[i] == name) return static_cast<std::uint16_t>(i);
   }
-  // Limit for unknown text; the last entry then represents all others.
   constexpr std::size_t kMost = 1'000;
   if (names_.size() < kMost) names_.emplace_back(name);
   return static_cast<std::uint16_t>(names_.size() - 1);

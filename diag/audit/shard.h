@@ -24,7 +24,8 @@ namespace ringside::audit {
 /// Interns texts that many lines repeat: assigns each distinct text a number.
 class Names {
  public:
-  /// Returns the number of a text; adds the text if it is new.
+  /// Returns the number of a text; adds the text if it is new. After 1,000 texts, new ones get the number of the last one,
+  /// so that forged lines cannot take all memory.
   std::uint16_t number_of(std::string_view name);
   [[nodiscard]] const std::string& operator[](std::size_t number) const { return names_[number]; }
   [[nodiscard]] std::size_t size() const { return names_.size(); }

@@ -108,7 +108,7 @@ void Shard::take_plain(const Record& record) {
     const std::string_view version = library_version_in(record.line);
     if (!version.empty()) version_facts.emplace(version, VersionFact{.is_of_text = true});
   }
-  // The line before a progress bar may say what the bar measures.
+  // The line before a progress bar may name what the bar measures.
   if (!has_line(lines, PlainLine::Occupied) && record.kind == RecordKind::Text &&
       !record.line.empty()) {
     before_.assign(record.line.substr(0, kQuotedBytes));

@@ -33,7 +33,7 @@ class CallReader {
                               has_rank() && (is_arrow_ || before_.sequence >= 0);
     if (is_end_alone) call_ = before_;
     if (call_) calls_.push_back(*call_);
-    constexpr int kMostUnknown = 6;
+    constexpr int kMostUnknown = 6;  // more make a sentence about a call
     if (is_prose_ || unknown_ > kMostUnknown || (is_timed_ && !has_ended())) return {};
     for (Call& call : calls_) finish(call);
     return std::move(calls_);

@@ -17,8 +17,9 @@ namespace ringside::facts {
 /// A state after a call belongs to that call, a state before the first call to the first one.
 ///
 /// line     without the prefix of a launcher or a logger; at most 600 characters are read
-/// returns  empty when the line is a sentence, states a duration, or names no call. A call without an operation,
-///          `<- done`, ends the rank's previous call
+/// returns  empty when the line is a sentence, names no call, has more than six words that do not belong to a call, or
+///          states a duration while not all of its calls have ended. A call without an operation, `<- done`, ends the
+///          rank's previous call
 std::vector<Call> read_calls(std::string_view line);
 
 /// Returns whether a line reports a send or a receive, `step 8 mb 3: send -> 2`. The step in the line is then still

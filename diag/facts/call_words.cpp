@@ -101,7 +101,7 @@ constexpr string_view kDtypeWords[] = {
     "fp8",     "float8",   "char", "byte",    "f16",  "f32",   "f64",     "i32",   "i64"};
 constexpr string_view kUnits[] = {"floats", "doubles", "elements", "elems",  "bytes",
                                   "b",      "ints",    "rows",     "values", "items",
-                                  "words",  "numbers", "elements", "element"};
+                                  "words",  "numbers", "element"};
 /// Units of sizes in bytes, with 2^10 steps as in nccl-tests.
 constexpr std::pair<string_view, std::int64_t> kByteUnits[] = {
     {"kb", 1 << 10},  {"mb", 1 << 20},  {"gb", 1 << 30}, {"kib", 1 << 10},
@@ -247,7 +247,7 @@ std::vector<Token> tokens_of(string_view text) {
         while (at < text.size() && is_digit(text[at])) ++at;
         one.is = Token::Is::Real;
       }
-      one.number = whole_number(text.substr(begin, at - begin));
+      if (!is_real) one.number = whole_number(text.substr(begin, at - begin));
     } else if (text.substr(at).starts_with("->") || text.substr(at).starts_with("=>") ||
                text.substr(at).starts_with(">>")) {
       at += 2;

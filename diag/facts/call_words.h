@@ -55,7 +55,7 @@ struct Token {
   enum class Is : std::uint8_t { Word, Number, Real, Begin, End, Mark };
   Is is = Is::Mark;
   std::string_view text;     ///< view into the text that was passed to tokens_of()
-  std::int64_t number = -1;  ///< value of a Number; -1 for other tokens
+  std::int64_t number = -1;  ///< value of a Number; -1 for other tokens, and if it is too large
   bool is_glued = false;     ///< no blank precedes it
   std::size_t at = 0;        ///< offset in the text
 };
@@ -64,7 +64,7 @@ struct Token {
 /// Ownership  the text must outlive the tokens
 std::vector<Token> tokens_of(std::string_view text);
 
-/// Returns the value of decimal digits, or -1 if the text is not a number or is too large.
+/// Returns the value of the decimal digits with which the text begins; -1 if there are none or too many.
 std::int64_t whole_number(std::string_view digits);
 
 }  // namespace ringside::facts

@@ -9,7 +9,7 @@
 /// The statements of logs, dumps, stacks, traces and reports about a job, in one vocabulary. Readers emit facts; the
 /// hang inference and the audit rules read them.
 ///
-/// A fact repeats its source and draws no conclusion. An unknown value is -1, 0 or empty, as each field says.
+/// A fact repeats its source and draws no conclusion. An unknown value is -1, 0 or empty, as each field documents.
 namespace ringside::facts {
 
 /// All facts of a job, each list in the order of its sources.

@@ -51,7 +51,7 @@ std::string_view describe(Activity activity) {
     case Activity::FileSystem:
       return "waits for a file system";
     case Activity::Network:
-      return "talks to a server";
+      return "waits for a server";
     case Activity::GarbageCollection:
       return "frees memory";
     case Activity::Debugger:

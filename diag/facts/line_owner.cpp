@@ -96,6 +96,7 @@ Subject owner_of(const logs::Record& record, const logs::Speaker& speaker) {
   subject.rank = speaker.launcher_rank;
   subject.label = number_before(record.line);
   subject.process = pod_of_row(record.text());
+  // The launcher's rank was read from the same number, which may be another tool's: resolve_ranks() decides.
   if (subject.label == subject.rank) subject.rank = -1;
   if (record.level != logs::Level::None) return subject;
   logs::TorchPrefix torch = logs::torch_prefix(record);

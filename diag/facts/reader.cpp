@@ -28,12 +28,17 @@ constexpr std::size_t kShown = 400;  // characters of a line that a fact stores
 constexpr std::size_t kMostFacts = 1 << 18;
 constexpr std::uint32_t kKeptLines = 40;  // maximum lines for which `keep` holds
 
+/// Returns the spec of a row of the catalogue.
+Spec parsed(std::string_view text) {
+  Result<Spec> spec = Spec::parse(text);
+  RINGSIDE_ASSERT(spec.has_value(), "spec '{}': {}", text, spec.error().message);
+  return *std::move(spec);
+}
+
 const std::vector<Spec>& specs() {
   static const std::vector<Spec> kSpecs = [] {
     std::vector<Spec> all;
-    std::string problem;
-    for (const logs::Row& row : logs::catalogue_rows())
-      all.push_back(Spec::parse(row.spec, problem));
+    for (const logs::Row& row : logs::catalogue_rows()) all.push_back(parsed(row.spec));
     return all;
   }();
   return kSpecs;
@@ -48,12 +53,11 @@ struct MessageSpec {
 const std::map<std::uint16_t, MessageSpec>& message_specs() {
   static const std::map<std::uint16_t, MessageSpec> kSpecs = [] {
     std::map<std::uint16_t, MessageSpec> all;
-    std::string problem;
     std::string_view program;
     for (const logs::RowEntry& entry : logs::row_entries()) {
       if (entry.kind == logs::RowEntry::Kind::Program) program = entry.id;
       if (entry.kind == logs::RowEntry::Kind::Message)
-        all[entry.message] = {entry.id, program, Spec::parse(entry.spec, problem)};
+        all[entry.message] = {entry.id, program, parsed(entry.spec)};
     }
     return all;
   }();
@@ -388,8 +392,7 @@ void FactReader::emit(const Spec& spec, const Emitter& by, const Record& record,
       ++emitted_;
       continue;
     }
-    AnyFact fact;
-    make_fact(part.type, fact);
+    AnyFact fact = *make_fact(part.type);
     Fact& base = base_of(fact);
     bool is_void = false;
     bool is_reported = false;

@@ -66,7 +66,9 @@ Warning warning_of(const logs::Xid& xid, const Subject& owner, const logs::Recor
   warning.subject.device = fmt::format("{:x}", xid.bus_id);
   warning.subject.pid = job::pid_in_kernel_line(record.line);
   warning.basis = Basis::Reported;
-  if (const job::XidMeaning* meaning = job::meaning_of_xid(xid.code); meaning != nullptr) {
+  // The codes of NVSwitches (SXid) are numbered apart.
+  const job::XidMeaning* meaning = xid.is_switch ? nullptr : job::meaning_of_xid(xid.code);
+  if (meaning != nullptr) {
     warning.meaning = meaning->text;
     warning.severity = meaning->weight == job::XidWeight::Fault     ? Severity::Error
                        : meaning->weight == job::XidWeight::Warning ? Severity::Warning

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "diag/facts/exit_status.h"
+#include "diag/job/completion_meaning.h"
 #include "diag/logparse/cursor.h"
 #include "diag/logparse/torch_lines.h"
 #include "diag/logparse/wrappers.h"
@@ -341,8 +342,10 @@ constexpr std::string_view kTypes[] = {
 static_assert(std::size(kTypes) == std::variant_size_v<AnyFact>);
 
 template <std::size_t... I>
-void emplace(AnyFact& fact, std::size_t type, std::index_sequence<I...>) {
+AnyFact make_alternative(std::size_t type, std::index_sequence<I...>) {
+  AnyFact fact;
   ((type == I ? (void)fact.emplace<I>() : (void)0), ...);
+  return fact;
 }
 
 void set_exit(Died& death, const ExitStatus& status) {
@@ -428,13 +431,12 @@ std::optional<SetResult> set_compound(AnyFact& fact, std::string_view field,
     return SetResult::Set;
   }
   if (auto* fault = std::get_if<LinkFault>(&fact); fault != nullptr && field == "wc") {
-    // source  infiniband/verbs.h: IBV_WC_WR_FLUSH_ERR, IBV_WC_RETRY_EXC_ERR, IBV_WC_RNR_RETRY_EXC_ERR
-    constexpr std::int64_t kFlushed = 5, kRetries = 12, kNotReady = 13;
     if (!parse_integer(value, fault->code)) return SetResult::BadValue;
-    const bool is_retry = fault->code == kRetries || fault->code == kNotReady;
-    fault->state = is_retry                  ? LinkState::RetryExceeded
-                   : fault->code == kFlushed ? LinkState::Closed
-                                             : LinkState::Down;
+    const bool is_retry =
+        fault->code == job::kRetriesExhausted || fault->code == job::kReceiverNotReady;
+    fault->state = is_retry                       ? LinkState::RetryExceeded
+                   : fault->code == job::kFlushed ? LinkState::Closed
+                                                  : LinkState::Down;
     return SetResult::Set;
   }
   return std::nullopt;
@@ -442,12 +444,11 @@ std::optional<SetResult> set_compound(AnyFact& fact, std::string_view field,
 
 }  // namespace
 
-bool make_fact(std::string_view type, AnyFact& fact) {
+std::optional<AnyFact> make_fact(std::string_view type) {
   const auto* const found = std::find(std::begin(kTypes), std::end(kTypes), type);
-  if (found == std::end(kTypes)) return false;
-  emplace(fact, static_cast<std::size_t>(found - std::begin(kTypes)),
-          std::make_index_sequence<std::variant_size_v<AnyFact>>());
-  return true;
+  if (found == std::end(kTypes)) return std::nullopt;
+  return make_alternative(static_cast<std::size_t>(found - std::begin(kTypes)),
+                          std::make_index_sequence<std::variant_size_v<AnyFact>>());
 }
 
 SetResult set_field(AnyFact& fact, std::string_view field, std::string_view value) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -15,18 +16,19 @@ namespace ringside::facts {
 using AnyFact = std::variant<Member, Call, Blocked, Busy, Mismatch, Died, Progress, LinkFault,
                              Transport, Setting, Capability, Measurement, Warning>;
 
-/// Sets `fact` to an empty fact of a named type, `died` for a Died. Returns false if the type does not exist.
-bool make_fact(std::string_view type, AnyFact& fact);
+/// Returns an empty fact of a named type, `died` for a Died; nothing if the type does not exist.
+std::optional<AnyFact> make_fact(std::string_view type);
 
 /// The result of setting a field by its name.
 enum class SetResult : std::uint8_t { Set, UnknownField, BadValue };
 
-/// Sets a field from its text: `rank` from `3`, `cause` from `signal`. An empty value leaves the field unchanged.
+/// Sets a field from its text: `rank` from `3`, `cause` from `signal`. An empty value changes nothing, whatever the name,
+/// and counts as Set.
 ///
 /// Some names set several fields:
 /// - of a death: `exit` takes a status (`-9`, `137`, `1`), `how` a launcher's words (`Segmentation fault`), `signal` a
 ///   number or name;
-/// - of a call: `work` takes PyTorch's `WorkNCCL(SeqNum=..)`;
+/// - of a call: `work` takes PyTorch's `WorkNCCL(SeqNum=..)`, `op` any spelling of an operation, `waited_ms` a time;
 /// - of a link fault: `error` takes the text of an errno, `wc` a completion status;
 /// - of any fact: `time` takes a time with its date.
 SetResult set_field(AnyFact& fact, std::string_view field, std::string_view value);
@@ -38,6 +40,7 @@ std::string to_text(const AnyFact& fact);
 /// Returns the list of `facts` that holds type T.
 template <typename T>
 std::vector<T>& list_of(Facts& facts) {
+  static_assert(std::is_constructible_v<AnyFact, T>, "T is not a type of fact");
   if constexpr (std::is_same_v<T, Member>) return facts.members;
   if constexpr (std::is_same_v<T, Call>) return facts.calls;
   if constexpr (std::is_same_v<T, Blocked>) return facts.blocked;

@@ -1,6 +1,8 @@
 #include "diag/facts/spec.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "diag/logparse/cursor.h"
 
@@ -25,19 +27,26 @@ std::string_view next_word(std::string_view& text, char end) {
   return word;
 }
 
+Error bad_spec(std::string message) {
+  return {ErrorCode::InvalidArgument, std::move(message),
+          "types and fields of facts: diag/facts/schema.h"};
+}
+
 /// Checks that the field exists, and that it accepts its value unless the value contains `{}`.
-std::string problem_of(const Spec::Part& part) {
+Status check_part(const Spec::Part& part) {
   if (part.type == "keep" || part.type == "forget") return {};
-  AnyFact fact;
-  if (!make_fact(part.type, fact)) return "no fact is named '" + std::string(part.type) + "'";
+  std::optional<AnyFact> fact = make_fact(part.type);
+  if (!fact) return bad_spec("no fact is named '" + std::string(part.type) + "'");
   for (const Spec::Assignment& one : part.assignments) {
     if (one.field == "needs") continue;
     const bool has_field = one.value.find('{') != std::string_view::npos;
-    const SetResult result = set_field(fact, one.field, has_field ? "1" : one.value);
+    const SetResult result = set_field(*fact, one.field, has_field ? "1" : one.value);
     if (result == SetResult::UnknownField)
-      return "a " + std::string(part.type) + " has no field '" + std::string(one.field) + "'";
+      return bad_spec("a " + std::string(part.type) + " has no field '" + std::string(one.field) +
+                      "'");
     if (result == SetResult::BadValue && !has_field)
-      return "'" + std::string(one.value) + "' is no value of '" + std::string(one.field) + "'";
+      return bad_spec("'" + std::string(one.value) + "' is no value of '" + std::string(one.field) +
+                      "'");
   }
   return {};
 }
@@ -49,9 +58,8 @@ bool Spec::Part::has_field(std::string_view name) const {
                      [&](const Assignment& one) { return one.field == name; });
 }
 
-Spec Spec::parse(std::string_view text, std::string& problem) {
+Result<Spec> Spec::parse(std::string_view text) {
   Spec spec;
-  problem.clear();
   while (!logs::trimmed(text).empty()) {
     std::string_view rest = next_word(text, ';');
     Part part;
@@ -59,17 +67,14 @@ Spec Spec::parse(std::string_view text, std::string& problem) {
     while (!rest.empty()) {
       const std::string_view word = next_word(rest, ' ');
       const std::size_t equals = word.find('=');
-      if (equals == std::string_view::npos) {
-        problem = "'" + std::string(word) + "' is no field=value";
-        return spec;
-      }
+      if (equals == std::string_view::npos)
+        return bad_spec("'" + std::string(word) + "' is no field=value");
       std::string_view value = word.substr(equals + 1);
       if (value.size() > 1 && value.front() == '\'' && value.back() == '\'')
         value = value.substr(1, value.size() - 2);
       part.assignments.push_back({word.substr(0, equals), value});
     }
-    problem = problem_of(part);
-    if (!problem.empty()) return spec;
+    RINGSIDE_TRY(check_part(part));
     spec.parts_.push_back(std::move(part));
   }
   return spec;

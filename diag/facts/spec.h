@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "diag/facts/schema.h"
 
 namespace ringside::facts {
@@ -20,8 +21,9 @@ namespace ringside::facts {
 /// Ownership  the template holds views: the text must outlive it
 class Spec {
  public:
-  /// Parses a template.  problem  is set to the reason why the text is invalid; left empty if it is valid
-  static Spec parse(std::string_view text, std::string& problem);
+  /// Parses a template.
+  /// errors  InvalidArgument: a part that is no `field=value`, an unknown type or field, or a value that its field refuses
+  static Result<Spec> parse(std::string_view text);
 
   struct Assignment {
     std::string_view field;

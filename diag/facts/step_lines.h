@@ -12,7 +12,7 @@ struct StepLine {
 };
 
 /// Returns the step in a lower-case line: `step 1/10`, `iteration   42780/ 115311`, `Step: 300, loss`, `[step=12]`,
-/// `epoch 3: `, ` 45%|###  | 450/1000 [00:45<00:55, 10.0it/s]`. A line `{'loss': 2.3, ..}` is a step without a number.
+/// `epoch 3: `, ` 45%|###  | 450/1000 [00:45<00:55, 10.0it/s]`. All fields are -1 for another line.
 StepLine read_step(std::string_view text);
 
 }  // namespace ringside::facts

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "diag/job/world_size.h"
 #include "diag/logparse/torch_lines.h"
 
 namespace ringside::job {
@@ -49,7 +50,10 @@ std::vector<std::int32_t> ranks_in_brackets(std::string_view line) {
   const std::string_view list = line.substr(at + kOpen.size(), end - at - kOpen.size());
   if (list.find_first_not_of("0123456789-, ") != std::string_view::npos) return {};
   std::vector<std::int32_t> ranks = logs::parse_rank_list(list);
-  if (ranks.size() > kMostListed) ranks.clear();
+  const bool is_plausible =
+      ranks.size() <= kMostListed &&
+      std::ranges::all_of(ranks, [](std::int32_t rank) { return rank < kMostRanks; });
+  if (!is_plausible) ranks.clear();
   return ranks;
 }
 

@@ -14,7 +14,7 @@ int rank_in_text(std::string_view line);
 int rank_before_text(std::string_view line);
 
 /// Returns the ranks of `[Rank 1-7]` or `[Rank 0, 2]`, which people write for the lines of several ranks. Returns none
-/// if there is no such list or it has implausibly many ranks.
+/// if there is no such list, it has implausibly many ranks, or a rank of kMostRanks (world_size.h) or more.
 std::vector<std::int32_t> ranks_in_brackets(std::string_view line);
 
 }  // namespace ringside::job

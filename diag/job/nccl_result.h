@@ -6,7 +6,7 @@
 namespace ringside::job {
 
 /// Returns whether an ncclResult_t is a failure: neither success nor an operation in progress.
-/// source  ecosystem-facts 2.7 (the header of NCCL 2.31.2)
+/// source  NCCL 2.31.2 nccl.h, ncclResult_t
 bool is_nccl_failure(std::int64_t code);
 
 /// Returns the name of an ncclResult_t: "ncclSystemError (2)"; "ncclResult 99" for an unknown code.

@@ -14,13 +14,15 @@ namespace ringside::job {
 /// Host names are compared up to the first dot, addresses completely. An empty host means unknown.
 class ProcessRanks {
  public:
-  /// Stores the rank of a process; a later call replaces it.  shape  pid >= 0, rank >= 0
+  /// Stores the rank of a process; a later call replaces it. Negative numbers, and processes after the first 2^20, are
+  /// ignored.
   void know(std::string_view host, std::int64_t pid, int rank);
-  /// Stores the rank of a GPU.  bus_id  as NCCL prints it: `1b000` is 0x1b000
+  /// Stores the rank of a GPU, likewise.  bus_id  as NCCL prints it: `1b000` is 0x1b000
   void know_gpu(std::string_view host, std::int64_t bus_id, int rank);
 
-  /// Returns the rank of a process or GPU, or -1 if it is unknown or ambiguous. If `host` is empty, or no rank of it is
-  /// known, returns the only rank with this number on any host, because containers have host names of their own.
+  /// Returns the rank of a process or GPU, or -1 if it is unknown or ambiguous. On a host with known ranks, an entry
+  /// without a host counts, too. If `host` is empty, or no rank of it is known, returns the only rank with this number on
+  /// any host, because containers have host names of their own.
   [[nodiscard]] int rank_of(std::string_view host, std::int64_t pid) const;
   [[nodiscard]] int rank_of_gpu(std::string_view host, std::int64_t bus_id) const;
 

@@ -13,7 +13,8 @@ namespace ringside::job {
 /// source  sbatch(1), --nodelist, --ntasks-per-node, --distribution
 class SlurmLayout {
  public:
-  /// Takes any line of a script or of a job's output; lines without options are ignored.
+  /// Takes any line of a script or of a job's output; lines without options, variables of Slurm, or a phrase such as
+  /// `4 nodes x 8 GPUs` are ignored.
   void take(std::string_view line);
 
   /// Returns the ranks of a host, ascending; none if the host is not in the list or the ranks per host are unknown.

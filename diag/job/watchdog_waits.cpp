@@ -27,25 +27,10 @@ void name_group(const logs::TorchPrefix& prefix, Wait& wait) {
   if (prefix.group_rank >= 0) wait.group_rank = prefix.group_rank;
 }
 
-/// Returns the group that the line names, before its text or within it.
-logs::TorchPrefix group_in(const logs::Record& record) {
-  logs::TorchPrefix prefix = logs::torch_prefix(record);
-  if (prefix.pg_id < 0 && prefix.pg_guid.empty())
-    logs::find_torch_group(record.line.substr(0, record.line.find("WorkNCCL(")), prefix);
-  return prefix;
-}
-
 /// Returns whether the line may be about the group in which the rank waits: it names none, or that one.
 bool may_be_of(const logs::TorchPrefix& prefix, const Wait& wait) {
   if (prefix.pg_id < 0 && prefix.pg_guid.empty()) return true;
   return !wait.has_group() || (wait.group == prefix.pg_guid && wait.group_number == prefix.pg_id);
-}
-
-/// Returns whether the group is not the default one, so that ranks are numbered differently in it.
-bool is_of_subgroup(const logs::TorchPrefix& prefix) {
-  if (prefix.pg_desc == "default_pg") return false;
-  if (prefix.pg_id > 0) return true;
-  return !prefix.pg_desc.empty() && prefix.pg_desc != "undefined";
 }
 
 /// Returns the ranks that a line is about: one, or those of `[Rank 1-7]`, which people write for many lines. Empty if
@@ -54,10 +39,10 @@ std::vector<std::int32_t> ranks_of(const logs::Record& record, int rank) {
   std::vector<std::int32_t> ranks = ranks_in_brackets(record.line);
   if (ranks.size() > 1) return ranks;
   if (rank < 0) rank = rank_before_text(record.line);
-  if (rank < 0 && is_of_subgroup(group_in(record))) return {};
+  if (rank < 0 && logs::torch_group(record).is_of_subgroup()) return {};
   if (rank < 0) rank = logs::torch_prefix(record).group_rank;
   if (rank < 0) rank = rank_in_text(record.line);
-  if (rank < 0) rank = group_in(record).group_rank;
+  if (rank < 0) rank = logs::torch_group(record).group_rank;
   if (rank < 0 || rank > kMostRanks) return {};
   return {rank};
 }
@@ -103,8 +88,8 @@ void WatchdogWaits::take(const logs::Record& record, int rank) {
   if (listed.size() > 1)
     world_ = std::max(world_, *std::max_element(listed.begin(), listed.end()) + 1);
   const std::vector<std::int32_t> ranks = ranks_of(record, rank);
-  const logs::TorchPrefix group = group_in(record);
-  const bool has_place = group.group_rank >= 0 && is_of_subgroup(group);
+  const logs::TorchPrefix group = logs::torch_group(record);
+  const bool has_place = group.group_rank >= 0 && group.is_of_subgroup();
   for (const std::int32_t one : ranks) {
     if (has_place && ranks.size() == 1 && at_place_.size() < kMostRanks) {
       const auto [known, is_new] = rank_at_.try_emplace({group_key(group), group.group_rank}, one);
@@ -137,8 +122,8 @@ void WatchdogWaits::take_line(const logs::Record& record, int rank) {
   const std::string_view rest = record.line.substr(at);
   const std::string_view work = rest.substr(0, rest.find(") ran for") + 1);
   if (ranks.size() == 1) return take_timeout(work, -1, record, waits_[ranks.front()]);
-  const logs::TorchPrefix group = group_in(record);
-  const bool has_place = ranks.empty() && group.group_rank >= 0 && is_of_subgroup(group);
+  const logs::TorchPrefix group = logs::torch_group(record);
+  const bool has_place = ranks.empty() && group.group_rank >= 0 && group.is_of_subgroup();
   if (has_place && at_place_.size() < kMostRanks)
     take_timeout(work, -1, record, at_place_[{group_key(group), group.group_rank}]);
 }
@@ -147,8 +132,8 @@ void WatchdogWaits::take_timeout(std::string_view text, std::int64_t ran_ms,
                                  const logs::Record& record, std::vector<Wait>& all) {
   const logs::TorchWork work = logs::parse_work(text);
   ++timeouts_;
-  const logs::TorchPrefix prefix = group_in(record);
-  if (!is_of_subgroup(prefix)) world_ = std::max(world_, group_size_of(work));
+  const logs::TorchPrefix prefix = logs::torch_group(record);
+  if (!prefix.is_of_subgroup()) world_ = std::max(world_, group_size_of(work));
   const auto known = std::find_if(all.begin(), all.end(), [&](const Wait& one) {
     return one.has_timed_out && one.sequence == work.sequence && one.operation == work.operation &&
            one.numel_in == work.numel_in && one.numel_out == work.numel_out &&

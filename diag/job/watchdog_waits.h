@@ -55,11 +55,14 @@ class WatchdogWaits {
   /// Takes another line with `WorkNCCL(...) ran for`: an exception's text, a torn or a merged line.
   void take_line(const logs::Record& record, int rank);
 
-  /// Completes the waits; call it once, after the last line. Fields that torn lines lost are copied from other ranks of
-  /// the group. Lines with only a group rank are assigned to the global rank that another line gives for it.
+  /// Completes the waits; call it once, after the last line, and read the waits only afterwards.
+  /// - Lines with only a group rank are assigned to the global rank that another line gives for it.
+  /// - Fields that torn lines lost are copied from other ranks of the group.
+  /// - The wait of a process that was stopped (SIGSTOP) and runs again is corrected: it has not timed out, and its place
+  ///   is after its last enqueued call.
   void complete();
 
-  /// Returns the waits of ranks of which only `group` and `group_rank` are known.
+  /// Returns the waits of ranks of which only `group` and `group_rank` are known.  shape  after complete()
   [[nodiscard]] const std::vector<Wait>& of_places() const { return of_places_; }
 
   /// Returns the waits by global rank, in the order of the lines.
@@ -68,8 +71,8 @@ class WatchdogWaits {
   [[nodiscard]] const std::map<int, Wait>& signals() const { return signals_; }
   /// Returns the number of time-out lines.
   [[nodiscard]] std::int64_t timeouts() const { return timeouts_; }
-  /// Returns the size of the largest group, computed from a call's sizes (output over input of an all-gather); 0 if
-  /// unknown.
+  /// Returns the least number of ranks of the job: the size of the default group, computed from a call's sizes (output
+  /// over input of an all-gather), or of a list `[Rank 0-7]`; 0 if unknown.
   [[nodiscard]] int world() const { return world_; }
 
  private:

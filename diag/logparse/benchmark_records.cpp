@@ -69,7 +69,8 @@ void set_half(BenchmarkResult& half, const float* figures, int count) {
   for (int i = 0; i < count && i < 4; ++i) half.*kFields[i] = figures[i];
 }
 
-/// `8 2 float sum -1 12.3 0.00 0.00 0 12.1 0.00 0.00 0`: the number of columns shows which they are.
+/// `8 2 float sum -1 12.3 0.00 0.00 0 12.1 0.00 0.00 0`: the figures are a root, if there is an odd number of them or
+/// the first is -1 (no time is negative), and two halves.
 Parsed row(Cursor cursor, Record& record) {
   BenchmarkRow found;
   if (!cursor.number(found.bytes) || cursor.peek() != ' ') return Parsed::No;
@@ -86,10 +87,12 @@ Parsed row(Cursor cursor, Record& record) {
   if (!is_type) return Parsed::No;
   cursor.skip_blanks();
   if (is_letter(cursor.peek()) && !cursor.rest().starts_with("N/A")) cursor.word(found.redop);
+  cursor.skip_blanks();
+  bool has_root = cursor.rest().starts_with("-1 ");
   constexpr int kMost = 24;
   float figures[kMost];
   int count = 0;
-  for (cursor.skip_blanks(); count < kMost; cursor.skip_blanks()) {
+  for (; count < kMost; cursor.skip_blanks()) {
     const Cursor before = cursor;
     if (!take_figure(cursor, figures[count]) || (!cursor.is_done() && cursor.peek() != ' ')) {
       cursor = before;  // a timestamp, or another line that begins in this one
@@ -98,8 +101,11 @@ Parsed row(Cursor cursor, Record& record) {
     ++count;
   }
   const float* first = figures;
-  if (count % 2 == 1) {
-    found.root = static_cast<std::int32_t>(figures[0]);
+  has_root = has_root || count % 2 == 1;
+  if (has_root) {
+    constexpr float kMostRoot = 1 << 24;  // a float has each integer below it
+    if (figures[0] >= -1 && figures[0] < kMostRoot)
+      found.root = static_cast<std::int32_t>(figures[0]);
     ++first;
     --count;
   }

@@ -39,11 +39,12 @@ bool begin_alike(std::string_view a, std::string_view b) {
   return letters > 2;
 }
 
-bool goes_on_as_stack(std::string_view line, std::string_view next, bool is_full, bool is_terminal,
-                      std::string& joined) {
+std::optional<std::string> joined_stack(std::string_view line, std::string_view next, bool is_full,
+                                        bool is_terminal) {
   constexpr std::size_t kLongest = 1'024;
-  if (line.find('(') == line.npos && line.find(".py") == line.npos) return false;
-  if (line.size() > kLongest || next.size() > kLongest || begin_alike(line, next)) return false;
+  if (line.find('(') == line.npos && line.find(".py") == line.npos) return std::nullopt;
+  if (line.size() > kLongest || next.size() > kLongest || begin_alike(line, next))
+    return std::nullopt;
   const std::string_view own = trimmed(next);
   const bool is_arrow = own.starts_with("<- ") || own.starts_with("-> ") || own.starts_with("> ") ||
                         own.starts_with("\u2190 ") || own.starts_with("\u2192 ");
@@ -52,18 +53,18 @@ bool goes_on_as_stack(std::string_view line, std::string_view next, bool is_full
   const bool has_arrow = is_arrow || is_open || line.find(" <- ") != line.npos ||
                          line.find(" > ") != line.npos || line.find(" -> ") != line.npos ||
                          line.find(" \u2190 ") != line.npos;
-  if (!has_arrow || (!is_arrow && !is_open && !is_full)) return false;
+  if (!has_arrow || (!is_arrow && !is_open && !is_full)) return std::nullopt;
   // A line that begins with its own name belongs to another process.
   const auto alone = parse_stack_in_line(own);
-  if (alone && !alone->label.empty() && !is_arrow) return false;
+  if (alone && !alone->label.empty() && !is_arrow) return std::nullopt;
   const std::size_t before = frames_of(line).placed;
   for (const std::string_view between : {"", " "}) {
     if (between.empty() && (is_arrow || is_open || !is_full || !is_terminal)) continue;
-    joined = std::string(line) + std::string(between) + std::string(own);
+    std::string joined = std::string(line) + std::string(between) + std::string(own);
     const FramesOfLine after = frames_of(joined);
-    if (after.placed > before && after.is_last_placed) return true;
+    if (after.placed > before && after.is_last_placed) return joined;
   }
-  return false;
+  return std::nullopt;
 }
 
 }  // namespace ringside::logs

@@ -1,20 +1,21 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace ringside::logs {
 
-/// Returns whether both lines begin with the same words, ignoring numbers, such as steps of a progress bar.
+/// Returns whether the first eight characters of both lines are equal up to their digits, such as those of two steps of
+/// a progress bar. A shorter line begins like no other.
 bool begin_alike(std::string_view a, std::string_view b);
 
-/// Returns whether `next` continues a wrapped one-line stack (frame_line.h): more frames have a source location after
-/// joining both lines.
+/// Joins a wrapped one-line stack (frame_line.h) with its next line, if more frames have a source location afterwards.
 ///
 /// is_full      the line is full: the next word of `next` would not have fitted
 /// is_terminal  a terminal wrapped the line, which can split words
-/// joined       set to both lines if the result is true
-bool goes_on_as_stack(std::string_view line, std::string_view next, bool is_full, bool is_terminal,
-                      std::string& joined);
+/// returns      nothing if `next` does not continue the stack
+std::optional<std::string> joined_stack(std::string_view line, std::string_view next, bool is_full,
+                                        bool is_terminal);
 
 }  // namespace ringside::logs

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <new>
 #include <string_view>
 #include <vector>
 
@@ -22,10 +23,10 @@
 namespace ringside::logs {
 namespace {
 
-constexpr std::size_t kCompressedBlock =
-    64 << 10;  ///< bytes of a compressed file that are read at a time
+/// Bytes of a compressed file that are read at a time.
+constexpr std::size_t kCompressedBlock = 64 << 10;
 
-/// Reads a file, a pipe or a device.
+/// Reads a file, a pipe or a device: first `head`, the bytes that were read before, then those of the descriptor.
 class FdSource : public ByteSource {
  public:
   FdSource(std::string name, UniqueFd owned, int fd, std::string head)
@@ -81,12 +82,14 @@ Error damaged(const std::string& name, const char* format, const char* why) {
           "what came before it was read; copy the file again for the rest"};
 }
 
+/// Decompresses gzip members, as in the output of `cat a.gz b.gz`. Zeros after a member are skipped, as gzip(1) does:
+/// they pad archives to whole blocks.
 class GzipSource : public ByteSource {
  public:
   GzipSource(std::string name, std::unique_ptr<FdSource> inner)
       : name_(std::move(name)), inner_(std::move(inner)), block_(kCompressedBlock) {
-    ::inflateInit2(&stream_,
-                   15 + 32);  // the largest window; the header decides between gzip and zlib
+    constexpr int kLargestWindow = 15, kGzipHeader = 16;  // source  zlib.h, inflateInit2
+    if (::inflateInit2(&stream_, kLargestWindow + kGzipHeader) != Z_OK) throw std::bad_alloc();
   }
   ~GzipSource() override { ::inflateEnd(&stream_); }
   GzipSource(const GzipSource&) = delete;
@@ -99,17 +102,21 @@ class GzipSource : public ByteSource {
       if (stream_.avail_in == 0) {
         RINGSIDE_TRY(const std::size_t got, inner_->read(block_));
         if (got == 0) {
-          if (is_between_) return std::size_t{0};
+          if (is_between_members_) return std::size_t{0};
           return damaged(name_, "gzip", "ends early");
         }
         stream_.next_in = reinterpret_cast<Bytef*>(block_.data());
         stream_.avail_in = static_cast<uInt>(got);
       }
-      is_between_ = false;
+      while (is_between_members_ && stream_.avail_in > 0 && *stream_.next_in == 0) {
+        ++stream_.next_in;
+        --stream_.avail_in;
+      }
+      if (stream_.avail_in == 0) continue;
+      is_between_members_ = false;
       const int state = ::inflate(&stream_, Z_NO_FLUSH);
-      if (state ==
-          Z_STREAM_END) {  // another member may follow, as in the output of `cat a.gz b.gz`
-        is_between_ = true;
+      if (state == Z_STREAM_END) {
+        is_between_members_ = true;
         ::inflateReset(&stream_);
       } else if (state != Z_OK && state != Z_BUF_ERROR) {
         return damaged(name_, "gzip", "is damaged");
@@ -123,16 +130,19 @@ class GzipSource : public ByteSource {
   std::unique_ptr<FdSource> inner_;
   std::vector<char> block_;
   z_stream stream_{};
-  bool is_between_ = true;  ///< members
+  bool is_between_members_ = true;
 };
 
+/// Decompresses zstd frames, of which a file may have several.
 class ZstdSource : public ByteSource {
  public:
   ZstdSource(std::string name, std::unique_ptr<FdSource> inner)
       : name_(std::move(name)),
         inner_(std::move(inner)),
         block_(kCompressedBlock),
-        stream_(::ZSTD_createDStream()) {}
+        stream_(::ZSTD_createDStream()) {
+    if (stream_ == nullptr) throw std::bad_alloc();
+  }
   ~ZstdSource() override { ::ZSTD_freeDStream(stream_); }
   ZstdSource(const ZstdSource&) = delete;
   ZstdSource& operator=(const ZstdSource&) = delete;
@@ -143,15 +153,15 @@ class ZstdSource : public ByteSource {
       if (in_.pos == in_.size && !has_more_) {
         RINGSIDE_TRY(const std::size_t got, inner_->read(block_));
         if (got == 0) {
-          if (is_between_) return std::size_t{0};
+          if (is_between_frames_) return std::size_t{0};
           return damaged(name_, "zstd", "ends early");
         }
         in_ = {block_.data(), got, 0};
       }
       const std::size_t state = ::ZSTD_decompressStream(stream_, &out, &in_);
       if (::ZSTD_isError(state) != 0) return damaged(name_, "zstd", "is damaged");
-      is_between_ = state == 0;
-      has_more_ = !is_between_ && out.pos == out.size;
+      is_between_frames_ = state == 0;
+      has_more_ = !is_between_frames_ && out.pos == out.size;
     }
     return out.pos;
   }
@@ -162,8 +172,8 @@ class ZstdSource : public ByteSource {
   std::vector<char> block_;
   ZSTD_DStream* stream_;
   ZSTD_inBuffer in_{};
-  bool is_between_ = true;  ///< frames
-  bool has_more_ = false;   ///< the unpacked data did not fit into the buffer
+  bool is_between_frames_ = true;
+  bool has_more_ = false;  ///< the unpacked data did not fit into the buffer
 };
 
 }  // namespace
@@ -193,7 +203,10 @@ const char* binary_kind(std::span<const char> head) {
     return "xz data";
   if (text.size() > 2 && text[0] == '\x80' && text[1] >= 2 && text[1] <= 5) return "a pickle";
   if (text.size() > 262 && text.substr(257, 5) == "ustar") return "a tar archive";
-  // A truncated log starts with zeros, and a log may have any encoding; both contain few other control characters.
+  // A truncated log starts with zeros, and a log may have any encoding; both contain few other control characters. Of
+  // random bytes other than zero, such as those of an unknown compression, 25 of 255 are counted: twice the limit.
+  constexpr std::size_t kLeastSample = 64;  // in a shorter text, single characters would decide
+  constexpr std::size_t kTwentieth = 20;
   std::size_t control = 0;
   std::size_t counted = 0;
   for (const char c : text.substr(0, 4096)) {
@@ -202,7 +215,7 @@ const char* binary_kind(std::span<const char> head) {
     control += static_cast<unsigned char>(c) < 0x20 &&
                std::string_view("\t\n\r\x1b\b\f").find(c) == text.npos;
   }
-  return counted >= 64 && control * 10 > counted ? "binary data" : nullptr;
+  return counted >= kLeastSample && control * kTwentieth > counted ? "binary data" : nullptr;
 }
 
 Result<std::unique_ptr<ByteSource>> open_source(const std::string& name, std::uint64_t begin,

@@ -110,7 +110,7 @@ class TreeCursor {
   std::int32_t count_ = 0;
 };
 
-/// Iterates over integers that are separated by blanks. next() returns false at the end.
+/// Iterates over integers that are separated by blanks. next() returns false at the end and at other text.
 class IntCursor {
  public:
   explicit IntCursor(std::string_view list) : rest_(list) {}

@@ -169,6 +169,7 @@ struct NetDevice {
 };
 
 /// Iterates over NetDevices::list:  for (NetDeviceCursor at(devices); at.next(device);)
+/// next() returns false at the end and at an incomplete entry.
 class NetDeviceCursor {
  public:
   explicit NetDeviceCursor(const NetDevices& devices) : rest_(devices.list) {}

@@ -11,9 +11,9 @@
 namespace ringside::logs {
 namespace {
 
-constexpr std::uint32_t kPrefixes =
-    8192;                               // half a MiB: enough for the threads of thousands of ranks
-constexpr std::uint32_t kTexts = 1024;  // half a MiB: both tables fit into the second-level cache
+// Half a MiB each: both tables fit into the second-level cache.
+constexpr std::uint32_t kPrefixes = 8192;  // enough for the threads of thousands of ranks
+constexpr std::uint32_t kTexts = 1024;
 
 /// A decimal number.
 /// shape  eight characters can be read before its end
@@ -102,7 +102,7 @@ void KnownLines::learn_prefix(std::string_view line, std::uint32_t speaker, std:
   }
 }
 
-bool KnownLines::wants(const LineMatch& match) {
+bool KnownLines::note_unknown(const LineMatch& match) {
   if (match.key == 0) return false;
   const std::uint32_t slot = text_slots_.find(match.key);
   const bool is_hopeless =

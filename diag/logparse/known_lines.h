@@ -43,7 +43,8 @@ struct alignas(64) KnownText {
   std::uint64_t key = 0;
   std::uint16_t size = 0;  ///< 0: unused
   std::uint8_t nfields = 0;
-  /// The first nusual fields are always read, the rest only if they differ
+  /// The first nusual fields, hexadecimal numbers and those of several digits, are always read. The rest, single digits that
+  /// differ between few lines, are read only if they differ.
   std::uint8_t nusual = 0;
   std::uint8_t blanks = 0;  ///< blanks before the message's text
   bool continues = false;   ///< lines without a prefix after it may belong to it
@@ -65,7 +66,8 @@ struct LineMatch {
   static constexpr std::uint32_t kNone = HashSlots::kNone;
   std::uint32_t prefix = kNone;  ///< slot of its prefix
   std::uint32_t text = kNone;    ///< slot of its text
-  std::uint8_t prefix_size = 0;  ///< 0: the line has not the form `n01:411:980 [3] NCCL INFO text`
+  std::uint8_t prefix_size =
+      0;  ///< 0: the line is not of the form `n01:411:980 [3] NCCL INFO text`
   std::uint8_t text_at = 0;
   std::int16_t device = -1;
   bool has_fields = false;      ///< the known text has fields
@@ -104,8 +106,9 @@ class KnownLines {
   void learn_prefix(std::string_view line, std::uint32_t speaker, std::int32_t tid,
                     std::span<LineMatch> matches);
 
-  /// Returns whether the text should be learnt: it was looked up before without success.
-  bool wants(const LineMatch& match);
+  /// Notes a text that match() did not find.
+  /// returns  whether it should be learnt: it was noted before, and learn_text() can parse it
+  bool note_unknown(const LineMatch& match);
 
   /// Learns a text.
   /// shape  parse_nccl_text() returned Parsed::Whole for it

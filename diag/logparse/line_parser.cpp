@@ -22,13 +22,13 @@ void LineParser::begin(std::uint32_t piece, std::uint32_t file, std::string_view
   continues_ = false;
 }
 
-void LineParser::hand_on() {
+void LineParser::pass_records() {
   if (size_ > 0) sink_.take({batch_.get(), size_}, speakers_);
   size_ = 0;
 }
 
 void LineParser::flush() {
-  hand_on();
+  pass_records();
   kept_.clear();
   kept_bytes_ = 0;
 }
@@ -64,7 +64,7 @@ Record& LineParser::open_record(std::string_view line, std::size_t text_at) {
 void LineParser::close_record() {
   const Record& record = batch_[size_];
   ++counts_.records[static_cast<std::size_t>(record.kind)];
-  if (++size_ == kBatch) hand_on();  // the line may continue, so its stored texts stay
+  if (++size_ == kBatch) pass_records();  // the line may continue, so its stored texts stay
 }
 
 void LineParser::parse(std::string_view line, std::uint32_t number, bool is_odd, bool is_cut) {
@@ -171,8 +171,8 @@ void LineParser::parse_with_prefix(std::string_view line, const LineMatch& match
   if (parsed == Parsed::Whole || !find_second(line, match.text_at, prefix, second)) {
     const bool is_understood = parsed == Parsed::Whole || parsed == Parsed::Open;
     finish_text(record, parsed);
-    if (is_understood && known_.wants(match)) {
-      hand_on();  // its records may refer to texts that are released now
+    if (is_understood && known_.note_unknown(match)) {
+      pass_records();  // its records may refer to texts that are released now
       known_.learn_text(text, matches_left_);
     }
     return;
@@ -304,7 +304,7 @@ std::string_view LineParser::parse_first(std::string_view line) {
 
 /// Finds where a torn line's host really starts: at a host that has logged before, otherwise after characters that no
 /// host starts with.
-void LineParser::settle_host(std::string_view line, std::size_t from, NcclPrefix& prefix) {
+void LineParser::find_host(std::string_view line, std::size_t from, NcclPrefix& prefix) {
   if (prefix.begin == from) return;
   std::string_view host = prefix.host;
   while (!host.empty() && !speakers_.impl().knows_host(host)) host.remove_prefix(1);
@@ -322,7 +322,7 @@ void LineParser::settle_host(std::string_view line, std::size_t from, NcclPrefix
 std::string_view LineParser::parse_beginnings(std::string_view line, std::size_t from,
                                               NcclPrefix prefix, const Wrapping& wrapping) {
   if (prefix.begin > from) {
-    settle_host(line, from, prefix);
+    find_host(line, from, prefix);
     // A time in an unknown format, or an unknown label, is not the end of a torn line.
     const std::string_view before = trimmed(line.substr(from, prefix.begin - from));
     const bool is_label =
@@ -403,8 +403,9 @@ std::string_view LineParser::parse_texts(std::string_view line, NcclPrefix prefi
   }
 }
 
-/// The next beginning of a line after `from`: an NCCL prefix, or one of PyTorch (next.level is None then). `end`:
-/// where the text before it ends; a launcher's tag before it belongs to the later line.
+/// Finds the next beginning of a line after `from`: an NCCL prefix, or one of PyTorch (next.level is None then). Sets
+/// `end` to the end of the text before it; a launcher's tag before the prefix belongs to the later line.
+/// returns  false: no line begins there
 bool LineParser::find_second(std::string_view line, std::size_t from, NcclPrefix& next,
                              std::size_t& end) {
   const std::size_t torch = find_once(line, "[rank", from, rank_);
@@ -419,7 +420,7 @@ bool LineParser::find_second(std::string_view line, std::size_t from, NcclPrefix
     }
   }
   if (!find_nccl_prefix(line, from, next)) return false;
-  settle_host(line, from, next);
+  find_host(line, from, next);
   end = next.begin;
   for (std::size_t tag = end; tag-- > from && end - tag < 64;) {
     if (line[tag] != '[') continue;

@@ -71,7 +71,7 @@ class LineParser {
   Record& open_record(std::string_view line, std::size_t text_at);
   void close_record();
   void finish_text(Record& record, Parsed parsed);
-  void hand_on();
+  void pass_records();
   bool parse_known(std::string_view line, std::uint32_t number);
   void parse_line(std::string_view line, std::uint32_t number, bool is_odd);
   void parse_with_prefix(std::string_view line, const LineMatch& match);
@@ -92,7 +92,7 @@ class LineParser {
   static std::size_t find_once(std::string_view line, std::string_view word, std::size_t from,
                                Sought& sought);
   bool find_second(std::string_view line, std::size_t from, NcclPrefix& next, std::size_t& end);
-  void settle_host(std::string_view line, std::size_t from, NcclPrefix& prefix);
+  void find_host(std::string_view line, std::size_t from, NcclPrefix& prefix);
   void count_unparsed(const Record& record);
   std::uint32_t speaker_of(const NcclPrefix& prefix, const Wrapping& wrapping);
   std::uint32_t speaker_of(const Wrapping& wrapping);

@@ -35,7 +35,7 @@ class LineReader {
   /// source    positioned one byte before range.begin, or at 0 if range.begin is 0
   /// progress  called with the size of each block; returns false to stop
   /// lines     set to the number of lines
-  /// errors    those of the source; the lines before the error were parsed
+  /// errors    those of the source; Aborted: progress() returned false. The lines before the error were parsed
   Status read(ByteSource& source, LineRange range, LineParser& parser,
               const std::function<bool(std::size_t)>& progress, std::uint64_t& lines);
 

@@ -8,7 +8,7 @@ namespace ringside::logs {
 /// A memory-mapped part of a file. If the file is truncated while it is mapped, the bytes after its end read as zeros
 /// and was_cut() returns true: the class handles the SIGBUS. A SIGBUS at another address goes to the previous handler.
 ///
-/// Threads  one thread uses a mapping, and a thread has at most one mapping at a time
+/// Threads  one thread uses a mapping, and reads only the mapping that it has made last
 class Mapping {
  public:
   Mapping() = default;
@@ -24,6 +24,7 @@ class Mapping {
 
   [[nodiscard]] const char* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
+  /// Returns whether bytes were read that the file no longer has.  shape  the mapping that the thread has made last
   [[nodiscard]] bool was_cut() const;
 
  private:

@@ -47,13 +47,13 @@ Matcher::Matcher() {
       pattern.elements.push_back(element);
     }
     for (const Element& element : pattern.elements)
-      pattern.says += static_cast<std::uint32_t>(element.literal.size());
+      pattern.specificity += static_cast<std::uint32_t>(element.literal.size());
     const Element& front = pattern.elements.front();
-    if (!front.literal.empty() || front.hole != Hole::Text) pattern.says += 1 << 16;
+    if (!front.literal.empty() || front.hole != Hole::Text) pattern.specificity += 1 << 16;
     patterns_.push_back(std::move(pattern));
   }
   // In the order in which patterns are tried, so that candidates compare as numbers.
-  std::ranges::stable_sort(patterns_, std::ranges::greater(), &Pattern::says);
+  std::ranges::stable_sort(patterns_, std::ranges::greater(), &Pattern::specificity);
   place_of_.resize(patterns_.size());
   for (std::uint16_t index = 0; index < patterns_.size(); ++index) {
     place_of_[patterns_[index].row] = index;

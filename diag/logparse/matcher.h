@@ -43,8 +43,8 @@ class Matcher {
     MessageId id{};
     std::uint16_t row = 0;  ///< index in message_patterns()
     std::vector<Element> elements;
-    /// How specific it is: characters of text, and more if it starts with them
-    std::uint32_t says = 0;
+    /// Characters of text; 2^16 more if it starts with text or a word
+    std::uint32_t specificity = 0;
   };
   struct Entry {
     std::uint32_t key;

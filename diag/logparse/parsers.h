@@ -4,7 +4,8 @@
 
 #include "diag/logparse/record.h"
 
-/// The parsers of a line's text. Each sets `record` to a kind of record, or leaves it unchanged and returns Parsed::No.
+/// The parsers of a line's text. Each sets `record` to a kind of record, or returns Parsed::No and leaves it unchanged.
+/// A line that is Parsed::Broken may have too little for a record: then `record` is unchanged, too.
 namespace ringside::logs {
 
 /// How much of a line a parser has understood.

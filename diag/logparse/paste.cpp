@@ -292,7 +292,10 @@ class Joiner {
         lines_[at].columns + 1 + (is_terminal_ ? 0 : first_word(trimmed_left(next.text)));
     const bool is_full =
         page_.width != 0 && (is_terminal_ ? needed >= page_.width : needed > page_.width);
-    if (goes_on_as_stack(line.text, next.text, is_full, is_terminal_, joined)) return true;
+    if (auto stack = joined_stack(line.text, next.text, is_full, is_terminal_)) {
+      joined = *std::move(stack);
+      return true;
+    }
     if (is_terminal_ && is_full && next.stamp.empty() && ends_in_first_word(line.text)) {
       joined = line.text + std::string(trimmed_left(next.text));
       return true;

@@ -14,8 +14,8 @@ struct RowEntry {
   enum class Kind : std::uint8_t {
     Program,  ///< the following rows belong to this program
     Row,  ///< a pattern that may match anywhere in a line, ignoring case, and the facts that it emits
-    Form,       ///< another pattern of the row above
-    LookAlike,  ///< a line that the row above must not match
+    Form,       ///< another pattern of the row above, from another version of the program
+    LookAlike,  ///< a line that the row above must not match, for tests
     Message,    ///< the facts of a message of catalogue/
     Place       ///< a source file, and the domain of its errors
   };
@@ -29,6 +29,7 @@ struct RowEntry {
   std::uint16_t message = 0;  ///< logs::MessageId
 };
 
+/// Returns all entries of the catalogue files, in the order of rows/all.def.
 std::span<const RowEntry> row_entries();
 
 /// One pattern of a row, prepared for matching.

@@ -211,7 +211,7 @@ bool explains_variable(std::string_view text) {
          begins_with_variable(text.substr(0, end));
 }
 
-void take_tables(const std::vector<std::string>& lines, const std::vector<std::string>& dressed,
+void mark_tables(const std::vector<std::string>& lines, const std::vector<std::string>& dressed,
                  std::vector<bool>& is_source) {
   for (std::size_t rule = 1; rule < lines.size(); ++rule) {
     // A collector's columns may surround the table; otherwise a row may have lost its bars.
@@ -233,7 +233,7 @@ void take_tables(const std::vector<std::string>& lines, const std::vector<std::s
 }
 
 /// Marks the comments and other plain lines of a block that consists mostly of source.
-void take_blocks(const std::vector<std::string>& lines, const std::vector<std::string>& dressed,
+void mark_blocks(const std::vector<std::string>& lines, const std::vector<std::string>& dressed,
                  std::vector<bool>& is_source) {
   std::size_t begin = 0;
   bool is_inside = false;
@@ -291,7 +291,7 @@ bool is_sentence_of_page(std::string_view text) {
 }
 
 /// ``If you see:``, and the messages in a fence below it.
-void take_explained_blocks(const std::vector<std::string>& lines,
+void mark_explained_blocks(const std::vector<std::string>& lines,
                            const std::vector<std::string>& dressed, std::vector<bool>& is_source) {
   std::size_t before = lines.size();  // last line of prose
   for (std::size_t at = 0; at < lines.size(); ++at) {
@@ -346,7 +346,7 @@ bool begins_output(std::string_view text) {
 
 /// Marks scripts. A script begins with its interpreter, or with options for a scheduler, and ends where output begins
 /// or a fence closes. What it would print, and what its comments quote, has not happened.
-void take_scripts(const std::vector<std::string>& lines, const std::vector<std::string>& dressed,
+void mark_scripts(const std::vector<std::string>& lines, const std::vector<std::string>& dressed,
                   std::vector<bool>& is_source) {
   bool is_inside = false;
   for (std::size_t at = 0; at < lines.size(); ++at) {
@@ -372,7 +372,7 @@ bool is_yaml(std::string_view text) {
 
 /// Marks manifests of Kubernetes and docker compose, which describe what should run. The output of `kubectl get -o
 /// yaml` has a status, which shows what has happened.
-void take_manifests(const std::vector<std::string>& lines, std::vector<bool>& is_source) {
+void mark_manifests(const std::vector<std::string>& lines, std::vector<bool>& is_source) {
   static constexpr auto kKeys = std::to_array<std::string_view>(
       {"apiVersion:", "kind:", "services:", "metadata:", "spec:", "image:", "containers:",
        "volumes:", "environment:", "resources:"});
@@ -391,7 +391,7 @@ void take_manifests(const std::vector<std::string>& lines, std::vector<bool>& is
 }
 
 /// In a text that is mostly source, marks the other lines: comments and pieces of strings.
-void take_whole(const std::vector<std::string>& lines, std::vector<bool>& is_source) {
+void mark_rest(const std::vector<std::string>& lines, std::vector<bool>& is_source) {
   std::size_t all = 0;
   std::size_t source = 0;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -453,12 +453,12 @@ std::vector<bool> source_lines(const std::vector<std::string>& lines,
     is_quoted_next = find_text(text, "File \"") != std::string_view::npos &&
                      find_text(text, "\", line ") != std::string_view::npos;
   }
-  take_tables(lines, dressed, is_source);
-  take_blocks(lines, dressed, is_source);
-  take_explained_blocks(lines, dressed, is_source);
-  take_scripts(lines, dressed, is_source);
-  take_manifests(lines, is_source);
-  take_whole(lines, is_source);
+  mark_tables(lines, dressed, is_source);
+  mark_blocks(lines, dressed, is_source);
+  mark_explained_blocks(lines, dressed, is_source);
+  mark_scripts(lines, dressed, is_source);
+  mark_manifests(lines, is_source);
+  mark_rest(lines, is_source);
   return is_source;
 }
 

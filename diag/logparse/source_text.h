@@ -10,7 +10,7 @@ namespace ringside::logs {
 /// Returns whether a line is source code or configuration (Python, shell, C, a container description), which is no
 /// evidence of a run although it mentions the communication stack.
 ///
-/// shape  without blanks at its ends. The caller must exclude source lines that a traceback quotes
+/// text  without blanks at its ends. The caller must exclude source lines that a traceback quotes
 bool is_source_line(std::string_view text);
 
 /// Returns, for each line, whether it is source code or a row of an explanatory table. A table is recognised by its

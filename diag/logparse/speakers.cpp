@@ -95,7 +95,7 @@ bool SpeakerTable::Impl::knows_host(std::string_view host) const {
 std::uint32_t SpeakerTable::Impl::speaker_of(std::uint32_t file, std::string_view path) {
   if (of_file_.size() <= file) of_file_.resize(file + std::size_t{1});
   if (of_file_[file] == 0) {
-    if (speakers.size() > kMost) return kMost;
+    if (speakers.size() >= kMost) return add({}, 0);
     speakers.push_back(speaker_of_file(path));
     speakers.back().file = file;
     of_file_[file] = static_cast<std::uint32_t>(speakers.size());

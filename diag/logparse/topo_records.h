@@ -45,7 +45,7 @@ struct TopoPath {
   std::string_view path;  ///< `NVL`, `PIX`, ...
 };
 
-/// Iterates over TopoPaths::list. next() returns false at the end.
+/// Iterates over TopoPaths::list. next() returns false at the end and at an incomplete entry.
 class TopoPathCursor {
  public:
   explicit TopoPathCursor(const TopoPaths& paths) : rest_(paths.list) {}

@@ -106,7 +106,7 @@ TorchPrefix torch_prefix(const Record& record) {
   return prefix;
 }
 
-bool find_torch_group(std::string_view text, TorchPrefix& prefix) {
+void find_torch_group(std::string_view text, TorchPrefix& prefix) {
   constexpr std::string_view kOpen = "[PG ";
   for (std::size_t at = text.rfind(kOpen); at != std::string_view::npos;
        at = at == 0 ? std::string_view::npos : text.rfind(kOpen, at - 1)) {
@@ -114,9 +114,21 @@ bool find_torch_group(std::string_view text, TorchPrefix& prefix) {
     TorchPrefix found = prefix;
     if (!group(inside.substr(0, inside.find(']')), found)) continue;
     prefix = found;
-    return true;
+    return;
   }
-  return false;
+}
+
+TorchPrefix torch_group(const Record& record) {
+  TorchPrefix prefix = torch_prefix(record);
+  if (prefix.pg_id < 0 && prefix.pg_guid.empty())
+    find_torch_group(record.line.substr(0, record.line.find("WorkNCCL(")), prefix);
+  return prefix;
+}
+
+bool TorchPrefix::is_of_subgroup() const {
+  if (pg_desc == "default_pg") return false;
+  if (pg_id > 0) return true;
+  return !pg_desc.empty() && pg_desc != "undefined";
 }
 
 TorchWork parse_work(std::string_view text) {

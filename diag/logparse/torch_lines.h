@@ -22,15 +22,20 @@ struct TorchPrefix {
   std::string_view file;          ///< `ProcessGroupNCCL.cpp`
   std::int32_t line = -1;
   std::string_view time;  ///< `E301 10:20:30`: month and day, no year; order by the second only
+
+  /// Returns whether the line names a group other than the default one, in which ranks have other numbers than in the job.
+  [[nodiscard]] bool is_of_subgroup() const;
 };
 
 /// Returns PyTorch's prefix of a record's line, which precedes record.text().
 TorchPrefix torch_prefix(const Record& record);
 
-/// Finds `[PG ID 4 PG GUID 11(tp) Rank 1]` anywhere in a text: exceptions and lines without a logger have it there.
-/// The last one counts.
-/// returns  whether there is one
-bool find_torch_group(std::string_view text, TorchPrefix& prefix);
+/// Finds `[PG ID 4 PG GUID 11(tp) Rank 1]` anywhere in a text: exceptions and lines without a logger have it there. The
+/// last one counts: it sets the fields of the group, and leaves the others unchanged.
+void find_torch_group(std::string_view text, TorchPrefix& prefix);
+
+/// Returns torch_prefix(), with the group of the text if the prefix names none.
+TorchPrefix torch_group(const Record& record);
 
 /// `WorkNCCL(SeqNum=812, OpType=ALLREDUCE, NumelIn=1048576, NumelOut=1048576, Timeout(ms)=600000)`
 struct TorchWork {

@@ -22,9 +22,9 @@ struct UndressedLine {
   std::int32_t rank = -1;    ///< rank named by the heading above; -1: unknown
 };
 
-/// Removes what is added to the lines of a text between a program and a thread: colours, quotation marks, code
-/// fences, tables' bars, a collector's times and pod names, viewers' numbers, a block's indent. Source and rows of
-/// tables that explain (source_text.h) are gaps: no program printed them. Lines below a heading (headings.h) are of
+/// Removes what collectors, viewers and people add to a program's lines before they are in an issue: colours, quotation
+/// marks, code fences, tables' bars, a collector's times and pod names, viewers' numbers, a block's indent. Source and rows
+/// of tables that explain (source_text.h) are gaps: no program printed them. Lines below a heading (headings.h) are of
 /// the rank or host that it names, up to the next one.
 ///
 /// A text before every line is taken for a label only where most lines have one of its shape. Ranks' own tags

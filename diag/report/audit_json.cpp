@@ -141,8 +141,6 @@ Json table_json(const BenchmarkTable& table) {
           {"rows", std::move(rows)}};
 }
 
-}  // namespace
-
 Json matrices_json(const JobFacts& facts) {
   Json all = Json::array();
   for (const LinkMatrix& matrix : facts.matrices) {
@@ -159,6 +157,8 @@ Json matrices_json(const JobFacts& facts) {
   }
   return all;
 }
+
+}  // namespace
 
 Json facts_json(const Audit& audit) {
   const JobFacts& facts = audit.facts;

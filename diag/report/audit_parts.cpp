@@ -58,8 +58,7 @@ std::vector<HeadField> head_of(const Audit& audit) {
     logs += "; none of them is of the communication stack";
   }
   field("logs", logs);
-  const std::string damage = damage_of(audit.parsed.counts);
-  if (!damage.empty()) field("damaged", damage);
+  field("damaged", damage_of(audit.parsed.counts));
   field("job", fmt::format("{}, {}", versions_text(facts), size_text(facts)));
   field("checked", checks_of(facts));
   std::vector<std::string> transports;
@@ -67,12 +66,12 @@ std::vector<HeadField> head_of(const Audit& audit) {
     transports.push_back(fmt::format("{} {}", count, name));
   if (!transports.empty()) field("moves", "by " + list_of(transports, 6));
   std::vector<std::string> networks;
-  for (const auto& [name, said] : facts.networks) {
+  for (const auto& [name, reporters] : facts.networks) {
     // NCCL names both link layers IB.
     const bool is_roce = name == "IB" && facts.has_ports_of("RoCE") && !facts.has_ports_of("IB");
     networks.push_back(is_roce ? "IB (RoCE)" : name);
   }
-  if (!networks.empty()) field("network", list_of(networks));
+  field("network", list_of(networks));
   if (facts.world() != nullptr && facts.world()->ring_channels > 0) {
     field("channels", std::to_string(facts.world()->ring_channels));
   }

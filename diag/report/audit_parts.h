@@ -14,7 +14,8 @@ struct HeadField {
   std::string text;
 };
 
-/// Returns the head of a report: logs, damaged lines, ranks and hosts, transports, networks, channels, measurements.
+/// Returns the head of a report: logs, damaged lines, ranks and hosts, checks of NCCL's diagnostics that passed, transports,
+/// networks, channels, measurements. Fields without a text are omitted.
 std::vector<HeadField> head_of(const Audit& audit);
 
 /// Returns the number of findings by severity: "2 errors, 1 warning, 0 notes".

@@ -36,8 +36,8 @@ std::string who_text(const Finding& finding) {
   return text;
 }
 
-/// Returns a line without the prefix that names its writer, which `who` names for all of the lines.
-std::string_view saying_of(std::string_view line) {
+/// Returns a line without the prefix that names its writer: the field `who` names the writers of all lines.
+std::string_view text_of_line(std::string_view line) {
   constexpr std::string_view kInfo = "NCCL INFO ", kWarn = "NCCL WARN ";
   const std::size_t info = line.find(kInfo);
   if (info != std::string_view::npos) return line.substr(info + kInfo.size());
@@ -69,7 +69,7 @@ void add_finding(const Audit& audit, const Finding& finding, int depth, const Te
   const std::size_t shown = style.is_verbose ? lines.size() : std::min(lines.size(), kFewLines);
   for (std::size_t i = 0; i < shown; ++i) {
     const std::string line =
-        fmt::format("{}: {}", short_place(audit, lines[i].place), saying_of(lines[i].text));
+        fmt::format("{}: {}", short_place(audit, lines[i].place), text_of_line(lines[i].text));
     out += fmt::format("{}{}\n", inner, cut(line, style.width - static_cast<int>(inner.size())));
   }
   if (finding.evidence.count() > shown)

@@ -20,9 +20,8 @@ namespace {
 
 using report::Page;
 
-/// Maximum ranks; shows culprits, the ranks that they wait for, and then the first ranks
-constexpr std::size_t kLanes = 128;
-constexpr std::size_t kCalls = 24;  ///< maximum calls per rank: the newest
+constexpr std::size_t kLanes = 128;  ///< maximum ranks: culprits, then the first ranks
+constexpr std::size_t kCalls = 24;   ///< maximum calls per rank: the newest
 constexpr int kBox = 34;
 constexpr int kHeight = 18;
 constexpr int kLeft = 70;

@@ -26,8 +26,9 @@ std::string report_html(const Examination& all);
 /// A row of the report's table: ranks with the same position.
 struct PlaceRow {
   std::vector<int> ranks;
-  std::string call;   ///< the blocked call, or the last call
-  std::string state;  ///< `waits`, `idle`, `no dump`
+  std::string call;  ///< the blocked call, or the last call; `-`: none is known
+  std::string
+      state;  ///< `waits`, `idle`, `no dump`, or `failed`: its call failed, which need not be the one that hangs
   std::string waits;  ///< the ranks that these ranks wait for
 };
 

@@ -53,7 +53,8 @@ Page& Page::operator+=(std::string_view markup) {
 }
 
 void Page::field(std::string_view name, std::string_view text) {
-  if (!text.empty()) text_ += fmt::format("<dt>{}</dt><dd>{}</dd>\n", name, escaped_markup(text));
+  if (text.empty()) return;
+  text_ += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped_markup(name), escaped_markup(text));
 }
 
 void Page::box(std::string_view text) {

@@ -21,7 +21,7 @@ class Page {
   /// Appends markup without escaping it. Pass text from a file through escaped_markup() first.
   Page& operator+=(std::string_view markup);
 
-  /// Begins a list of names and texts. field() appends one pair, escaped; it omits a pair without text.
+  /// Begins a list of names and texts. field() appends one pair, both escaped; it omits a pair without text.
   void begin_fields() { *this += "<dl>\n"; }
   void field(std::string_view name, std::string_view text);
   void end_fields() { *this += "</dl>\n"; }

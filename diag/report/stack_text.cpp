@@ -12,8 +12,8 @@ namespace ringside::hang {
 namespace {
 
 constexpr std::size_t kFrames = 12;  ///< frames of a stack that are shown
-constexpr std::size_t kPackageFrames =
-    3;  ///< of these, frames of packages: the call, and what wraps it
+/// Innermost frames that are shown even if they are of packages: the call, and its wrappers.
+constexpr std::size_t kPackageFrames = 3;
 
 /// Returns whether the frame is of an installed package or of the interpreter.
 bool is_of_a_package(const Frame& frame) {
@@ -32,14 +32,14 @@ std::string frame_text(const Frame& frame) {
 std::string stack_text(const Stack& stack) {
   const bool is_program = !std::ranges::all_of(stack, is_of_a_package);
   std::string out;
-  std::size_t count = 0, left_out = 0;
+  std::size_t count = 0, skipped = 0;
   const auto close_gap = [&] {
-    if (left_out > 0) out += fmt::format("    ... {} of installed packages\n", left_out);
-    left_out = 0;
+    if (skipped > 0) out += fmt::format("    ... {} of installed packages\n", skipped);
+    skipped = 0;
   };
   for (std::size_t i = 0; i < stack.size() && count < kFrames; ++i) {
     if (is_program && i >= kPackageFrames && is_of_a_package(stack[i])) {
-      ++left_out;
+      ++skipped;
       continue;
     }
     close_gap();

@@ -6,12 +6,12 @@
 
 namespace ringside::hang {
 
-/// Returns a line for each frame, innermost first. Of the frames of installed packages only the first are shown, so that
-/// those of the job's own program are.
+/// Returns a line for each of the first twelve frames, innermost first. If the stack has frames of the job's own program,
+/// only three of installed packages are shown before them, and the others are counted.
 std::string stack_text(const Stack& stack);
 
-/// Returns where the stack of the first culprit leaves that of most other ranks, followed from the outermost frame on:
-/// a line for each side.
+/// Returns where the stacks of the culprits and of most other ranks part, followed from the outermost frame on: a line for
+/// each side, and for different sizes a note that another branch is as likely.
 /// returns  empty: there are no stacks of both sides, or they do not differ
 std::string parting_text(const Examination& all);
 

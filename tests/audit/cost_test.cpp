@@ -71,6 +71,48 @@ TEST(AuditCost, IsOfTheAlgorithmThatTheJobWasLeftWith) {
   EXPECT_NE(ring.actual_gbs, plain.actual_gbs);
 }
 
+/// 8 ranks on two hosts: variables leave one NIC, and switch GPUDirect RDMA off.
+std::string job_with_forced_nic() {
+  std::string text;
+  for (int rank = 0; rank < 8; ++rank) {
+    const std::string r = std::to_string(rank);
+    const std::string device = std::to_string(rank % 4);
+    const std::string info =
+        (rank < 4 ? "n01:400" : "n02:400") + r + ":410" + r + " [" + device + "] NCCL INFO ";
+    text += info + "NCCL_IB_HCA set by environment to =mlx5_0\n";
+    text += info + "NCCL_NET_GDR_LEVEL set by environment to LOC\n";
+    text += info + "NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:10.20.3.11<0>\n";
+    text += info + "NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'\n";
+    text += info + "Using network IB\n";
+    text += info + "ncclCommInitRank comm 0x55aa" + r + " rank " + r + " nranks 8 cudaDev " +
+            device + " nvmlDev " + device + " busId " + std::to_string(rank % 4 + 1) +
+            "b000 commId 0x9f00c1d2e3f40516 - Init COMPLETE\n";
+  }
+  text += "n01:4003:4103 [3] NCCL INFO Channel 00/0 : 3[3] -> 4[0] [send] via NET/IB/0\n";
+  text += "n02:4004:4104 [0] NCCL INFO Channel 00/0 : 3[3] -> 4[0] [receive] via NET/IB/0\n";
+  return text;
+}
+
+// With the hosts, the filter that leaves one of their NICs is a warning: the order of causes must survive that.
+TEST(AuditCost, AFindingThatBecomesAWarningLeavesTheOrderOfCauses) {
+  Audit audit = audit_text(job_with_forced_nic());
+  ASSERT_TRUE(audit.has("single_nic"));
+  ASSERT_FALSE(audit.has("single_nic", Severity::Warning));
+  const Result<std::string> source = add_costs(audit, "dgx-h100");
+  ASSERT_TRUE(source) << source.error().message;
+  EXPECT_TRUE(audit.has("single_nic", Severity::Warning));
+  bool has_consequence = false;
+  for (std::size_t i = 0; i < audit.findings.size(); ++i) {
+    const Finding& finding = audit.findings[i];
+    if (!finding.caused_by) continue;
+    ASSERT_LT(*finding.caused_by, i) << finding.id;
+    if (finding.id != "gdr_missing") continue;
+    has_consequence = true;
+    EXPECT_EQ(audit.findings[*finding.caused_by].id, "env_override");
+  }
+  EXPECT_TRUE(has_consequence);
+}
+
 TEST(AuditCost, UnknownHostsAreAnError) {
   Audit audit = audit_text(job_over_tcp());
   EXPECT_FALSE(add_costs(audit, "no-such-preset"));

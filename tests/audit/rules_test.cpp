@@ -50,6 +50,69 @@ std::string job_of_four(const std::string& network, const std::string& net_via) 
   return text;
 }
 
+/// Returns the first finding with this id, or an empty one.
+Finding finding_of(const Audit& audit, const std::string& id) {
+  for (const Finding& finding : audit.findings) {
+    if (finding.id == id) return finding;
+  }
+  return {};
+}
+
+/// A line that the process of a rank of job_of_four() writes.
+std::string line_of_four(int rank, const std::string& text) {
+  const std::string r = std::to_string(rank);
+  return (rank < 2 ? "n01:400" : "n02:400") + r + ":410" + r + " [" + std::to_string(rank % 2) +
+         "] " + text + "\n";
+}
+
+// Each process group counts its calls from 1.
+TEST(AuditRules, TheFirstCallOfALaterGroupIsNotTheFirstOfTheJob) {
+  const auto cause_in = [](const std::string& group) {
+    return finding_of(of("[rank0]:[E301 10:20:30.123456789 ProcessGroupNCCL.cpp:632] [" + group +
+                         " Rank 0] Watchdog caught collective operation timeout: "
+                         "WorkNCCL(SeqNum=1, OpType=ALLREDUCE, NumelIn=4, NumelOut=4, "
+                         "Timeout(ms)=600000) ran for 600010 milliseconds before timing out.\n"),
+                      "collective_timeout")
+        .cause;
+  };
+  EXPECT_NE(cause_in("PG ID 0 PG GUID 0(default_pg)").find("the very first collective"),
+            std::string::npos);
+  const std::string of_later = cause_in("PG ID 3 PG GUID 7(tp)");
+  EXPECT_FALSE(of_later.empty());
+  EXPECT_EQ(of_later.find("the very first collective"), std::string::npos) << of_later;
+}
+
+// A finding names the ranks of the lines that it quotes, and not all ranks with lines of that message.
+TEST(AuditRules, OnlyRanksWithQuotedLinesAreNamed) {
+  const std::string job = job_of_four("IB", "NET/IB/0/GDRDMA");
+  const std::string closed = "Net : Connection closed by remote peer n02.cluster<55012>";
+  const Finding peers =
+      finding_of(of(job + line_of_four(0, "misc/socket.cc:1 NCCL WARN " + closed) +
+                    line_of_four(2, "NCCL INFO " + closed)),
+                 "remote_closed");
+  EXPECT_THAT(peers.ranks, testing::ElementsAre(0));
+  EXPECT_THAT(peers.hosts, testing::ElementsAre("n01"));
+  const std::string verbs =
+      "misc/ibvwrap.cc:1 NCCL WARN Call to ibv_reg_mr_iova2 failed with error ";
+  const Finding memlock = finding_of(of(job + line_of_four(1, verbs + "Cannot allocate memory") +
+                                        line_of_four(3, verbs + "Bad address")),
+                                     "memlock_limit");
+  EXPECT_THAT(memlock.ranks, testing::ElementsAre(1));
+}
+
+// In `[PG ID 4 PG GUID 11(tp) Rank 1]` the rank is one of a group, and not of the job.
+TEST(AuditRules, ARankInASubgroupIsNotARankOfTheJob) {
+  const auto ranks_in = [](const std::string& group) {
+    return finding_of(of("[E301 10:20:30.123456789 ProcessGroupNCCL.cpp:632] [" + group +
+                         " Rank 1] Process group watchdog thread terminated with exception: CUDA "
+                         "error: an illegal memory access was encountered\n"),
+                      "cuda_error")
+        .ranks;
+  };
+  EXPECT_THAT(ranks_in("PG ID 0 PG GUID 0(default_pg)"), testing::ElementsAre(1));
+  EXPECT_THAT(ranks_in("PG ID 4 PG GUID 11(tp)"), testing::IsEmpty());
+}
+
 TEST(AuditRules, AJobOverInfiniBandWithGpuDirectIsFine) {
   const Audit audit = of(job_of_four("IB", "NET/IB/0/GDRDMA"));
   EXPECT_EQ(audit.worst(), Severity::Info);

@@ -55,16 +55,16 @@ std::string facts_in(std::string_view lines, std::string_view id) {
 
 /// Returns the facts of a spec without fields.
 std::string facts_of_spec(std::string_view text, std::string_view id) {
-  std::string problem;
-  const Spec spec = Spec::parse(text, problem);
+  const Result<Spec> spec = Spec::parse(text);
+  if (!spec) return spec.error().message;
   Facts facts;
-  for (const Spec::Part& part : spec.parts()) {
-    AnyFact fact;
-    if (!make_fact(part.type, fact)) continue;
-    for (const Spec::Assignment& one : part.assignments) set_field(fact, one.field, one.value);
-    if (auto* warning = std::get_if<Warning>(&fact); warning != nullptr && warning->id.empty())
+  for (const Spec::Part& part : spec->parts()) {
+    std::optional<AnyFact> fact = make_fact(part.type);
+    if (!fact) continue;
+    for (const Spec::Assignment& one : part.assignments) set_field(*fact, one.field, one.value);
+    if (auto* warning = std::get_if<Warning>(&*fact); warning != nullptr && warning->id.empty())
       warning->id = id;
-    add_fact(facts, std::move(fact));
+    add_fact(facts, *std::move(fact));
   }
   std::string out;
   each_list(facts, [&](const auto& list) {
@@ -94,10 +94,9 @@ bool has_field(std::string_view spec) { return spec.find('{') != std::string_vie
 TEST(FactCatalogue, EachSpecParses) {
   for (const logs::RowEntry& entry : logs::row_entries()) {
     if (entry.kind != Kind::Row && entry.kind != Kind::Message) continue;
-    std::string problem;
-    const Spec spec = Spec::parse(entry.spec, problem);
-    EXPECT_EQ(problem, "") << entry.id << ": " << entry.spec;
-    EXPECT_FALSE(spec.parts().empty()) << entry.id;
+    const Result<Spec> spec = Spec::parse(entry.spec);
+    ASSERT_TRUE(spec) << entry.id << ": " << entry.spec << ": " << spec.error().message;
+    EXPECT_FALSE(spec->parts().empty()) << entry.id;
   }
 }
 
@@ -110,9 +109,9 @@ TEST(FactCatalogue, EachFieldOfASpecIsOneOfItsPatternOrIsKept) {
   std::set<std::string, std::less<>> kept;
   for (const logs::RowEntry& entry : logs::row_entries()) {
     if (entry.kind != Kind::Row && entry.kind != Kind::Message) continue;
-    std::string problem;
-    const Spec spec = Spec::parse(entry.spec, problem);
-    for (const Spec::Part& part : spec.parts()) {
+    const Result<Spec> spec = Spec::parse(entry.spec);
+    ASSERT_TRUE(spec) << entry.spec;
+    for (const Spec::Part& part : spec->parts()) {
       if (part.type != "keep") continue;
       for (const Spec::Assignment& one : part.assignments) kept.insert(std::string(one.field));
     }

@@ -17,6 +17,20 @@ TEST(FactReader, ACudaErrorInShmIsOfSharedMemory) {
   }
 }
 
+// The same number is a fault of a GPU in an Xid, and of something else in an SXid.
+TEST(FactReader, AnSxidHasNoMeaningOfAnXid) {
+  const auto warning_of = [](const std::string& line) {
+    const Facts facts = facts_of_text(line, "dmesg");
+    return facts.warnings.empty() ? Warning() : facts.warnings.front();
+  };
+  const std::string text = " (PCI:0000:c1:00): 79, pid='<unknown>', name=<unknown>, Link 30\n";
+  EXPECT_EQ(warning_of("[ 12.345678] NVRM: Xid" + text).severity, Severity::Error);
+  const Warning of_switch = warning_of("[ 12.345678] nvidia-nvswitch0: SXid" + text);
+  EXPECT_EQ(of_switch.code, "79");
+  EXPECT_EQ(of_switch.meaning, "");
+  EXPECT_EQ(of_switch.severity, Severity::Warning);
+}
+
 TEST(FactReader, RepeatedWarningsAreOneFactThatCounts) {
   std::string text;
   for (int i = 0; i < 34; ++i)

@@ -22,6 +22,7 @@ TEST(LineRank, PeopleWriteManyLinesAsOne) {
   EXPECT_THAT(ranks_in_brackets("[Rank 0, 2] x"), ElementsAre(0, 2));
   EXPECT_THAT(ranks_in_brackets("[Rank of nobody]"), IsEmpty());
   EXPECT_THAT(ranks_in_brackets("[Rank 0-1000000]"), IsEmpty());
+  EXPECT_THAT(ranks_in_brackets("[Rank 0, 2147483647]"), IsEmpty());
 }
 
 TEST(LineRanks, ALineMayBeginWithItsRank) {

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "base/random.h"
 #include "diag/logparse/byte_source.h"
 #include "diag/logparse/follow_logs.h"
 #include "tests/logparse/records.h"
@@ -159,6 +160,29 @@ TEST_F(Inputs, ReadsACompressedLogOfWholeBlocks) {
     zstd.resize(::ZSTD_compress(zstd.data(), zstd.size(), whole.data(), whole.size(), 1));
     EXPECT_EQ(read({write("a.zst", zstd)}).report.problems.size(), 0U) << block;
   }
+}
+
+TEST_F(Inputs, ZerosThatPadAGzipArchiveAreSkipped) {
+  const std::string text = many_lines(100);
+  const std::string padding(512, '\0');
+  const Read one = read({write("a.gz", gzipped(text) + padding)});
+  EXPECT_EQ(one.records.size(), read({write("a.log", text)}).records.size());
+  EXPECT_TRUE(one.report.problems.empty());
+  const Read two = read({write("b.gz", gzipped(text) + padding + gzipped(text) + padding)});
+  EXPECT_EQ(two.records.size(), 2 * one.records.size());
+  EXPECT_TRUE(two.report.problems.empty());
+  EXPECT_EQ(read({write("c.gz", gzipped(text) + "rest")}).report.problems.size(), 1U);
+}
+
+TEST(BinaryKind, KnowsTheBytesOfAnUnknownCompression) {
+  Random random(1);
+  for (int i = 0; i < 20; ++i) {
+    std::string bytes(4096, 'a');
+    for (char& byte : bytes) byte = static_cast<char>(random.below(256));
+    ASSERT_NE(binary_kind(bytes), nullptr) << i;
+  }
+  EXPECT_EQ(binary_kind("\x01\x02 a short text"), nullptr);
+  EXPECT_EQ(binary_kind(many_lines(10)), nullptr);
 }
 
 TEST_F(Inputs, APackedBombIsOneLongLineAndBoundedMemory) {

@@ -478,6 +478,14 @@ TEST(Benchmarks, RowsOfAllLayouts) {
         EXPECT_EQ(r.root, -1);
         EXPECT_FLOAT_EQ(r.out_of_place.time_us, -1);
       });
+  row("  1024  256  float  sum  -1  12.3  0.08  0.15  0  12.1",
+      [](const BenchmarkRow& r) {  // cut in its second half
+        EXPECT_FLOAT_EQ(r.out_of_place.time_us, 12.3F);
+        EXPECT_FLOAT_EQ(r.out_of_place.wrong, 0);
+        EXPECT_FLOAT_EQ(r.in_place.time_us, 12.1F);
+      });
+  row("  1024  256  float  sum  1e30  12.3  0.08  0.15  0",
+      [](const BenchmarkRow& r) { EXPECT_EQ(r.root, -1); });
   expect_record<BenchmarkRank>(
       "#  Rank  0 Group  0 Pid     25 on node-a device  0 [0x53] NVIDIA H100 80GB HBM3",
       [](const BenchmarkRank& r, const Record&) {

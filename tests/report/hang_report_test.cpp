@@ -205,6 +205,18 @@ TEST(HangReport, AsksOnlyForWhatIsMissing) {
   EXPECT_TRUE(missing_of(one, all.job.get()).empty());
 }
 
+// 255 is what ssh and srun return, and no signal.
+TEST(HangReport, AProcessIsKilledByASignalAndEndsWithAStatus) {
+  Explanation one;
+  one.kind = Kind::DeadRank;
+  one.culprits = {1};
+  one.add(Feature::Exited);
+  one.exit_code = 255;
+  EXPECT_EQ(why_of(one), "Rank 1 ended with exit status 255.");
+  one.exit_code = -6;
+  EXPECT_EQ(why_of(one), "Rank 1 was killed by signal 6.");
+}
+
 TEST(HangReport, EachKindRefersToTheCommandThatExplainsIt) {
   for (int kind = 0; kind <= static_cast<int>(Kind::Unknown); ++kind) {
     EXPECT_THAT(reference_of(static_cast<Kind>(kind)),

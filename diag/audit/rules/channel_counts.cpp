@@ -127,7 +127,7 @@ void look_for_fewer_channels(const JobFacts& facts, Findings& findings) {
   for (const auto& [channels, said] : facts.channel_counts) {
     if (channels >= expected->logged) finding.evidence.mix(said.evidence);
   }
-  findings.say_who(finding, who);
+  findings.add_processes(finding, who);
   const Setting* bound = channel_limit(facts);
   if (expected->with_settings > expected->logged) {
     finding.cause =

@@ -83,7 +83,7 @@ void compare_networks(const JobFacts& facts, Findings& findings) {
       const auto said = facts.networks.find(name);
       if (said != facts.networks.end()) finding.evidence.mix(said->second.evidence);
     }
-    findings.say_who(finding, fewest->second);
+    findings.add_processes(finding, fewest->second);
     finding.cause = fmt::format(
         "{} has another network than the rest: plugin, devices or variables differ", fewest->first);
     finding.fix = "use one image and one set of variables on all hosts";
@@ -192,7 +192,7 @@ void compare_gdr(const JobFacts& facts, Findings& findings) {
     if (edge.via == Via::Net && !edge.gdr && !hides_gdr(edge.net))
       finding.evidence.mix(edge.said.evidence);
   }
-  findings.say_who(finding, processes);
+  findings.add_processes(finding, processes);
   finding.cause = "the peer memory module or DMA-BUF is missing on these hosts only";
   finding.fix = "modprobe nvidia-peermem on the hosts named";
 }
@@ -265,7 +265,7 @@ bool has_no_common_value(std::span<const Setting> values) {
 }
 
 /// Reports a variable with several values. The ranks named are those with the rarest value.
-void say_values_differ(std::span<const Setting> values, Finding& draft, const Findings& findings) {
+void describe_values(std::span<const Setting> values, Finding& draft, const Findings& findings) {
   std::vector<std::string> texts;
   for (const Setting& setting : values) {
     texts.push_back(setting.value);
@@ -273,7 +273,7 @@ void say_values_differ(std::span<const Setting> values, Finding& draft, const Fi
   }
   const auto rarest =
       std::ranges::min_element(values, {}, [](const Setting& one) { return one.processes.size(); });
-  findings.say_who(draft, rarest->processes);
+  findings.add_processes(draft, rarest->processes);
   draft.title = fmt::format("{} differs between ranks: {}", values.front().name, list_of(texts));
 }
 
@@ -290,7 +290,7 @@ void compare_variables(const JobFacts& facts, Findings& findings) {
     Finding draft;
     if (count > 1) {
       if (!has_no_common_value(values)) continue;
-      say_values_differ(values, draft, findings);
+      describe_values(values, draft, findings);
     } else {
       const Setting& setting = values.front();
       draft.hosts = hosts_without(facts, setting, everybody);
@@ -359,7 +359,7 @@ void compare_channels(const JobFacts& facts, Findings& findings) {
       const auto said = facts.channel_counts.find(count);
       if (said != facts.channel_counts.end()) finding.evidence.mix(said->second.evidence);
     }
-    findings.say_who(finding, fewest->second);
+    findings.add_processes(finding, fewest->second);
     finding.cause = "variables, the version or the topology differ between the ranks";
     finding.fix = "compare the variables and the NCCL version of the ranks named";
     return;
@@ -368,13 +368,13 @@ void compare_channels(const JobFacts& facts, Findings& findings) {
 
 void compare_merged_nics(const JobFacts& facts, Findings& findings) {
   const MessageLines& merged = facts.messages[MessageId::IbDeviceCountDiffers];
-  const Evidence differing = evidence_of(merged, [](const KeptMessage& message) {
+  Finding draft;
+  findings.quote(draft, merged, [](const KeptMessage& message) {
     return message.level() == Level::Warn && contains(message.text(), "different number");
   });
-  if (differing.empty()) return;
+  if (draft.evidence.empty()) return;
   Finding& finding = findings.add("asymmetric_config", Severity::Warning,
-                                  "the two ends of a connection merge different NICs", differing);
-  findings.say_who(finding, merged.processes);
+                                  "the two ends of a connection merge different NICs", draft);
   finding.cause = "a port is down or a device is missing at one end";
   finding.fix = "ibstat on both hosts; compare NCCL_IB_HCA and NCCL_IB_MERGE_NICS";
 }

@@ -26,7 +26,7 @@ Finding& add_dead(Findings& findings, std::string title) {
 
 constexpr std::int64_t kKilled = -9;
 
-void say_killed(Finding& finding) {
+void explain_kill(Finding& finding) {
   finding.cause =
       "killed from outside: most often the host or the container ran out of memory (the kernel's "
       "OOM killer), else the scheduler ended it";
@@ -65,7 +65,7 @@ bool find_crash(const JobFacts& facts, Findings& findings) {
   if (!has_failed && (!facts.is_of_job || has_ended_well(facts))) return false;
   // A process aborts itself because of an error that it has reported.
   if (has_failed && are_aborts(facts.messages[MessageId::ProcessCrashed])) return false;
-  for (const hang::Explanation* crash : findings.hang().resting_on({kCrashes})) {
+  for (const hang::Explanation* crash : findings.hang().explanations_quoting({kCrashes})) {
     if (crash->kind != hang::Kind::DeadRank || crash->confidence < kReportable) continue;
     Finding& finding = add_dead(findings, "a process crashed");
     if (!has_failed) finding.severity = Severity::Warning;
@@ -89,7 +89,8 @@ constexpr std::array kDeathLines = {
     MessageId::ChildFailed,     MessageId::SlurmTaskEnded,   MessageId::RayEnded,
     MessageId::ChildEnded};
 
-/// Returns whether the program chose this status, because of an error that it reports itself.
+/// Returns whether the program chose this status, because of an error that it reports itself. From 128 on, the status may be
+/// that of a shell, ssh or a launcher.
 bool is_own_status(std::int64_t exit_code) { return exit_code > 0 && exit_code < 128; }
 
 /// Returns the host that torchrun's summary names before the rank.
@@ -127,7 +128,7 @@ void name_dead(const JobFacts& facts, const hang::Explanation& death,
 }
 
 /// Adds the reason that the lines state: memory, an external signal, a resource of the node.
-void say_why(const hang::Explanation& death, Finding& finding) {
+void explain_death(const hang::Explanation& death, Finding& finding) {
   const bool is_of_memory = death.cause == facts::DeathCause::HostMemory;
   if (is_of_memory) {
     finding.title += ": its host or container ran out of memory";
@@ -138,7 +139,7 @@ void say_why(const hang::Explanation& death, Finding& finding) {
         "more memory for the container or the job (Kubernetes: limits.memory, Slurm: --mem); "
         "fewer data loader workers; load checkpoints on one rank at a time";
   } else if (death.exit_code == kKilled) {
-    say_killed(finding);
+    explain_kill(finding);
   }
   constexpr std::string_view kLow = "low on resource: ";
   const std::string_view line = finding.evidence.lines().front().text;
@@ -179,7 +180,7 @@ bool find_reported(const JobFacts& facts, Findings& findings) {
   const HangView& view = findings.hang();
   const bool says_why =
       !facts.python_errors.empty() || !facts.results.empty() || findings.has_any(Severity::Warning);
-  for (const hang::Explanation* death : view.resting_on({kDeathLines})) {
+  for (const hang::Explanation* death : view.explanations_quoting({kDeathLines})) {
     const bool is_own = is_own_status(death->exit_code);
     const bool is_reported = death->kind == hang::Kind::DeadRank &&
                              death->confidence >= kReportable && !(is_own && says_why);
@@ -199,20 +200,20 @@ bool find_reported(const JobFacts& facts, Findings& findings) {
       finding.severity = Severity::Warning;
       finding.title += fmt::format(" with exit status {}", death->exit_code);
     }
-    say_why(*death, finding);
+    explain_death(*death, finding);
     return true;
   }
   return false;
 }
 
-/// Handles processes that ncclras reports as dead or silent.
+/// Handles processes that ncclras reports as dead or not answering.
 bool find_in_ras(const JobFacts& facts, Findings& findings) {
   constexpr std::array kReports = {MessageId::RasRanks, MessageId::RasMissingProcesses,
                                    MessageId::RasDeadProcesses, MessageId::AnalyserMissing};
   const LinesOf lines{kReports, false, true};
   const bool has_any = !facts.ras.empty() || facts.messages.has_any(kReports);
   if (!has_any) return false;
-  for (const hang::Explanation* one : findings.hang().resting_on(lines)) {
+  for (const hang::Explanation* one : findings.hang().explanations_quoting(lines)) {
     if (one->kind != hang::Kind::DeadRank || one->confidence < kReportable) continue;
     Finding& finding = add_dead(findings, title_of(hang::why_of(*one)));
     // A process that only does not answer may be slow.

@@ -96,7 +96,7 @@ std::string first_sentence(std::string_view text) {
   return std::string(text.substr(0, 100));
 }
 
-void say_out_of_memory(const Complaint& full, Findings& findings) {
+void report_out_of_memory(const Complaint& full, Findings& findings) {
   const MemoryUse use = memory_use(full.whole);
   std::string whose;
   bool is_others = false;
@@ -112,7 +112,7 @@ void say_out_of_memory(const Complaint& full, Findings& findings) {
   Finding& finding =
       findings.add("gpu_out_of_memory", Severity::Error,
                    "the memory of a GPU is full: CUDA out of memory" + whose, full.evidence);
-  findings.say_who(finding, full.who);
+  findings.add_processes(finding, full.who);
   finding.ranks.insert(finding.ranks.end(), full.ranks.begin(), full.ranks.end());
   std::sort(finding.ranks.begin(), finding.ranks.end());
   finding.cause = is_others
@@ -240,11 +240,11 @@ void look_for_cuda_errors(const JobFacts& facts, Findings& findings) {
     take(error.quoted, error.rank,
          first_sentence(at == std::string::npos ? text : text.substr(at + kBehindPlace.size())));
   }
-  if (!full.evidence.empty()) say_out_of_memory(full, findings);
+  if (!full.evidence.empty()) report_out_of_memory(full, findings);
   if (other.evidence.empty()) return;
   Finding& finding = findings.add("cuda_error", Severity::Error, "a CUDA call fails: " + other.text,
                                   other.evidence);
-  findings.say_who(finding, other.who);
+  findings.add_processes(finding, other.who);
   finding.ranks.insert(finding.ranks.end(), other.ranks.begin(), other.ranks.end());
   const ErrorRow row = row_of(other.text);
   finding.cause = row.cause;

@@ -120,7 +120,7 @@ void look_for_missing_gdr(const JobFacts& facts, Findings& findings) {
     if (edge.via == Via::Net && !edge.gdr && !hides_gdr(edge.net))
       finding.evidence.mix(edge.said.evidence);
   }
-  findings.say_who(finding, edges.plain_processes);
+  findings.add_processes(finding, edges.plain_processes);
   finding.evidence.mix(disabled.evidence);
   if (finding.ranks.empty()) finding.ranks = disabled.ranks;
   explain(facts, has_disabled, finding);

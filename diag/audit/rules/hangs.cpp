@@ -21,7 +21,8 @@ namespace {
 /// The waits of all ranks for which a watchdog reported. hangdetect decides which rank is late, and why.
 struct Waits {
   std::map<std::int32_t, job::Wait> calls = {};  ///< [global rank]: its first timeout
-  std::set<std::int32_t> timed_out = {};  ///< includes ranks of which only a status line exists
+  /// Ranks that wait: they timed out, or only a status line exists, which PyTorch prints when it has found a failure
+  std::set<std::int32_t> waiting = {};
 };
 
 Waits waits_of(const JobFacts& facts) {
@@ -40,7 +41,7 @@ Waits waits_of(const JobFacts& facts) {
     if (first != some.end()) waits.calls.emplace(rank, *first);
     const bool are_idle =
         std::all_of(some.begin(), some.end(), [](const job::Wait& wait) { return wait.is_idle(); });
-    if (!are_idle) waits.timed_out.insert(rank);
+    if (!are_idle) waits.waiting.insert(rank);
   }
   return waits;
 }
@@ -81,15 +82,15 @@ void find_engine_waits(const JobFacts& facts, Findings& findings) {
       "the ranks that print no such line, and those with the fewest COLL lines, are behind";
 }
 
-/// When a rank gave up, all living ranks reported: the engine names the ranks that did not.
+/// When a rank times out, all living ranks report to ringside's engine, which names the ranks that did not.
 void find_stopped_ranks(const JobFacts& facts, Findings& findings) {
-  const MessageLines& silent = facts.messages[MessageId::EngineStopped];
-  if (silent.evidence.empty()) return;
-  constexpr std::array kSilent = {MessageId::EngineStopped};
-  translate_hang({kSilent}, HangsOf::Path, facts, findings);
-  const std::string_view text = silent.kept.front().text();
+  const MessageLines& stopped = facts.messages[MessageId::EngineStopped];
+  if (stopped.evidence.empty()) return;
+  constexpr std::array kStopped = {MessageId::EngineStopped};
+  translate_hang({kStopped}, HangsOf::Path, facts, findings);
+  const std::string_view text = stopped.kept.front().text();
   Finding& finding = findings.add("collective_timeout", Severity::Error,
-                                  std::string(text.substr(0, text.find(" ("))), silent);
+                                  std::string(text.substr(0, text.find(" ("))), stopped);
   finding.reference = "docs/formats 4.11";
   finding.cause =
       "a process that is stopped (a debugger, SIGSTOP, a frozen container), or a host "
@@ -112,7 +113,8 @@ void find_stuck_watchdog(const JobFacts& facts, Findings& findings) {
   finding.fix = "py-spy dump --native --pid of that rank";
 }
 
-/// Adds an explanation for some operations: the very first one, or a receive.
+/// Adds an explanation for some operations: the first one of the job, or a receive. Each group counts from 1, so a call of
+/// a later group is not the first of the job.
 void explain_operation(const MessageLines& timeouts, Finding& finding) {
   bool is_first = true, is_receive = true, is_known = false;
   for (const KeptMessage& message : timeouts.kept) {
@@ -120,7 +122,8 @@ void explain_operation(const MessageLines& timeouts, Finding& finding) {
     if (work.sequence < 0) continue;  // an exception that repeats the same timeout
     is_known = true;
     is_receive = is_receive && work.operation == "RECV";
-    is_first = is_first && work.sequence == 1 && work.operation != "RECV";
+    is_first = is_first && work.sequence == 1 && work.operation != "RECV" &&
+               !torch_group(message.record()).is_of_subgroup();
   }
   if (!is_known) return;
   if (is_first) {
@@ -159,7 +162,7 @@ bool is_hang_explained(const Findings& findings) {
 }
 
 /// Reports the timeouts themselves, a symptom of what other findings explain.
-void say_timeouts(const MessageLines& timeouts, const Waits& waits, Findings& findings) {
+void report_timeouts(const MessageLines& timeouts, const Waits& waits, Findings& findings) {
   // If several groups time out, chooses the operation in which most ranks wait.
   std::map<std::pair<std::string, std::int64_t>, std::size_t> waiters;
   for (const auto& [rank, waiting] : waits.calls) {
@@ -174,15 +177,15 @@ void say_timeouts(const MessageLines& timeouts, const Waits& waits, Findings& fi
   if (waiters.size() > 1) where = fmt::format("{} and others", where);
   constexpr std::int64_t kMsPerSecond = 1000;
   const std::int64_t timeout_ms = is_known ? most->first.second : 0;
-  const std::string who = waits.timed_out.empty() ? std::string("a rank that is not named")
-                                                  : plural(waits.timed_out.size(), "rank", "ranks");
+  const std::string ranks = waits.waiting.empty() ? std::string("a rank that is not named")
+                                                  : plural(waits.waiting.size(), "rank", "ranks");
   Finding& finding = findings.add(
       "collective_timeout", Severity::Error,
       fmt::format(
-          "{} gave up waiting in {}{}", who, where,
+          "{} gave up waiting in {}{}", ranks, where,
           timeout_ms > 0 ? fmt::format(" after {} s", timeout_ms / kMsPerSecond) : std::string()),
       timeouts.evidence);
-  finding.ranks.assign(waits.timed_out.begin(), waits.timed_out.end());
+  finding.ranks.assign(waits.waiting.begin(), waits.waiting.end());
   finding.cause =
       "a symptom: these ranks entered the operation, and another rank did not, or the network "
       "failed";
@@ -212,21 +215,19 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
 
   const bool is_explained = has_report || is_hang_explained(findings);
   if (!is_explained) translate_hang(kPathLines, HangsOf::Path, facts, findings);
-  say_timeouts(timeouts, waits_of(facts), findings);
+  report_timeouts(timeouts, waits_of(facts), findings);
 }
 
 void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
   Finding draft;
-  std::vector<std::uint32_t> closed;  // processes whose peers are gone
+  std::vector<std::uint32_t> reporters;  // processes that warn that a peer is gone
   for (const MessageId id :
        {MessageId::RemoteClosed, MessageId::SocketCallFailed, MessageId::GlooClosed,
         MessageId::GlooPairError, MessageId::MpiDisconnect}) {
-    const Evidence evidence = evidence_of(facts.messages[id], is_warning);
-    draft.evidence.mix(evidence);
-    if (evidence.empty()) continue;
-    findings.say_who(draft, facts.messages[id].processes);
-    closed.insert(closed.end(), facts.messages[id].processes.begin(),
-                  facts.messages[id].processes.end());
+    findings.quote(draft, facts.messages[id], is_warning);
+    for (const KeptMessage& message : facts.messages[id].kept) {
+      if (is_warning(message)) reporters.push_back(message.process());
+    }
   }
   // Warnings of the store's threads are common at the end of a job; exceptions of the program are not.
   const Evidence store =
@@ -243,12 +244,8 @@ void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
                   [](const QuotedLine& line) { return contains(line.text, "RuntimeError: "); });
   const bool has_failed =
       !facts.python_errors.empty() || !store.empty() || has_raised ||
-      std::any_of(facts.results.begin(), facts.results.end(), [&](const auto& result) {
-        const std::vector<std::uint32_t>& failed = result.second.processes;
-        return std::any_of(closed.begin(), closed.end(), [&](std::uint32_t process) {
-          return std::binary_search(failed.begin(), failed.end(), process);
-        });
-      });
+      std::any_of(reporters.begin(), reporters.end(),
+                  [&](std::uint32_t process) { return facts.has_failed(process); });
   // In an excerpt without communicators nothing shows that the job had finished.
   const bool is_excerpt = facts.comms.empty() && facts.tables.empty() && facts.is_of_job;
   const bool is_ended_from_outside = facts.messages.has(MessageId::SlurmCancelled);

@@ -90,7 +90,7 @@ bool is_trouble_of_gids(const JobFacts& facts, const MessageLines& modify) {
   });
 }
 
-/// Replaces what the finding says of queue pairs in general by what is known of the one with the most certain reason.
+/// Replaces the finding's general title, cause and fix by those of the queue pair with the most certain reason.
 /// on     ` on mlx5_0, mlx5_1`; empty: unknown devices
 /// index  GID index, from the line or the setting; empty: unknown
 void explain_pair(const QueuePair& pair, const std::string& on, const std::string& index,
@@ -136,7 +136,7 @@ void explain_pair(const QueuePair& pair, const std::string& on, const std::strin
 }
 
 /// Explains failures of ibv_modify_qp: no address, no route, or no answer between two ports.
-void say_unconnected_pairs(const JobFacts& facts, Findings& findings) {
+void report_unconnected_pairs(const JobFacts& facts, Findings& findings) {
   const MessageLines& modify = facts.messages[MessageId::IbModifyQpFailed];
   if (modify.evidence.empty()) return;
   QueuePair worst;
@@ -242,7 +242,7 @@ FailedRequests failed_requests(const MessageLines& completions) {
 }
 
 /// Explains RDMA requests that failed. `first` are the lines of those that were not flushed.
-void say_failed_requests(const JobFacts& facts, const Evidence& first, Findings& findings) {
+void report_failed_requests(const JobFacts& facts, const Evidence& first, Findings& findings) {
   const FailedRequests failed = failed_requests(facts.messages[MessageId::IbCompletion]);
   constexpr job::CompletionMeaning kOther{
       "another error", "the transport reports an error",
@@ -254,7 +254,7 @@ void say_failed_requests(const JobFacts& facts, const Evidence& first, Findings&
                            !facts.messages.has(MessageId::IbDevicesLost);
   Finding& finding =
       findings.add("ib_error", is_survived ? Severity::Warning : Severity::Error, {}, first);
-  findings.say_who(finding, failed.reporters);
+  findings.add_processes(finding, failed.reporters);
   // A peer that all errors name is the suspect; otherwise the ranks that report the error.
   const bool is_one = failed.peers.size() == 1;
   finding.title =
@@ -267,8 +267,7 @@ void say_failed_requests(const JobFacts& facts, const Evidence& first, Findings&
   if (facts.has_ports_of("RoCE") && facts.has_ports_of("IB"))
     finding.cause += "; the list of devices mixes InfiniBand and RoCE ports";
   finding.fix = meaning.fix;
-  constexpr std::int64_t kRetriesExhausted = 12;  // IBV_WC_RETRY_EXC_ERR of infiniband/verbs.h
-  if (failed.status == kRetriesExhausted) name_small_mtu(facts, finding);
+  if (failed.status == job::kRetriesExhausted) name_small_mtu(facts, finding);
   if (failed.is_link_local && facts.has_ports_of("RoCE")) {
     Finding& gid =
         findings.add("gid_index", Severity::Warning, "a RoCE port uses its link-local GID");
@@ -311,20 +310,20 @@ void explain_ofi(const JobFacts& facts, const MessageLines& lines, Finding& find
                                                    : "");
 }
 
-void say_adapter_failure(const JobFacts& facts, const AdapterFailure& failure, Findings& findings) {
+void report_adapter_failure(const JobFacts& facts, const AdapterFailure& failure,
+                            Findings& findings) {
   const MessageLines& lines = facts.messages[failure.id];
   const bool is_ofi = failure.id == MessageId::OfiRequestFailed;
-  const Evidence evidence = evidence_of(lines, [&](const KeptMessage& message) {
+  Finding draft;
+  findings.quote(draft, lines, [&](const KeptMessage& message) {
     // Other rules explain port events, and a plugin that cannot open a device or lock memory.
     return is_warning(message) && !is_port_event(message.text()) &&
            !(is_ofi && (fails_to_open(facts, message.text()) || is_memory_refused(message.text())));
   });
-  if (evidence.empty()) return;
+  if (draft.evidence.empty()) return;
   // Another finding names a peer that does not answer.
   if (is_ofi && findings.has("efa_unreachable")) return;
-  Finding& finding =
-      findings.add("ib_error", Severity::Error, std::string(failure.title), evidence);
-  findings.say_who(finding, lines.processes);
+  Finding& finding = findings.add("ib_error", Severity::Error, std::string(failure.title), draft);
   const std::string_view device =
       lines.kept.empty() ? std::string_view() : lines.kept.front().argument("device");
   if (!device.empty()) finding.title += fmt::format(": {}", device);
@@ -336,12 +335,12 @@ void say_adapter_failure(const JobFacts& facts, const AdapterFailure& failure, F
 }  // namespace
 
 void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
-  say_unconnected_pairs(facts, findings);
+  report_unconnected_pairs(facts, findings);
 
   const MessageLines& completions = facts.messages[MessageId::IbCompletion];
   const Evidence first = evidence_of(completions, is_own_failure);
   if (!first.empty()) {
-    say_failed_requests(facts, first, findings);
+    report_failed_requests(facts, first, findings);
   } else if (!completions.evidence.empty()) {
     Finding& finding =
         findings.add("ib_error", Severity::Info,
@@ -351,7 +350,7 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
   }
 
   for (const AdapterFailure& failure : kAdapterFailures) {
-    say_adapter_failure(facts, failure, findings);
+    report_adapter_failure(facts, failure, findings);
   }
 }
 

@@ -167,8 +167,8 @@ AnnouncedByAddress announced_addresses(const JobFacts& facts) {
 }
 
 /// is_shared  several hosts announce the address
-void say_wrong_address(const std::string& address, const Announced& one, bool is_shared,
-                       Findings& findings) {
+void report_wrong_address(const std::string& address, const Announced& one, bool is_shared,
+                          Findings& findings) {
   Finding& finding = findings.add(
       "wrong_interface", Severity::Error,
       is_shared ? fmt::format("{} hosts announce the same address {}", one.hosts.size(), address)
@@ -179,7 +179,7 @@ void say_wrong_address(const std::string& address, const Announced& one, bool is
                         address));
   if (!one.interface.empty()) finding.title += " of " + one.interface;
   finding.evidence = one.evidence;
-  findings.say_who(finding, one.processes);
+  findings.add_processes(finding, one.processes);
   finding.cause =
       one.is_link_local ? "a link-local address (fe80::, 169.254.) is of one cable only: a USB or "
                           "service port, or an interface without an address of its own"
@@ -209,7 +209,7 @@ void look_for_wrong_interface(const JobFacts& facts, Findings& findings) {
     const bool is_wrong = is_shared ? one.is_bridge || has_failed
                                     : (one.is_loopback && (has_peers || one.is_tried)) ||
                                           ((one.is_bridge || one.is_link_local) && has_failed);
-    if (is_wrong) say_wrong_address(address, one, is_shared, findings);
+    if (is_wrong) report_wrong_address(address, one, is_shared, findings);
   }
 }
 

@@ -14,14 +14,12 @@ void find_memlock_limit(const JobFacts& facts, Findings& findings) {
   const auto is_locked = [](const KeptMessage& message) {
     return is_memory_refused(message.text());
   };
-  const MessageLines& verbs = facts.messages[MessageId::IbCallFailed];
-  const MessageLines& requests = facts.messages[MessageId::OfiRequestFailed];
-  Evidence locked = evidence_of(verbs, is_locked);
-  locked.mix(evidence_of(requests, is_locked));
-  if (locked.empty()) return;
+  Finding draft;
+  for (const MessageId id : {MessageId::IbCallFailed, MessageId::OfiRequestFailed})
+    findings.quote(draft, facts.messages[id], is_locked);
+  if (draft.evidence.empty()) return;
   Finding& finding = findings.add("memlock_limit", Severity::Error,
-                                  "the limit of locked memory is too low for RDMA", locked);
-  findings.say_who(finding, verbs.evidence.empty() ? requests.processes : verbs.processes);
+                                  "the limit of locked memory is too low for RDMA", draft);
   finding.cause =
       "\"Cannot allocate memory\" of a verbs call, or of libfabric's over it, is the memlock "
       "limit, not the machine's memory";

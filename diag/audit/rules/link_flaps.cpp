@@ -59,7 +59,7 @@ void look_for_link_flaps(const JobFacts& facts, Findings& findings) {
   draft.evidence.mix(kernel);
   if (draft.evidence.empty()) return;
   Finding& finding = findings.add("link_flap", Severity::Error, {}, draft);
-  findings.say_who(finding, events.processes);
+  findings.add_processes(finding, events.processes);
   const std::vector<std::string> devices(events.devices.begin(), events.devices.end());
   finding.title =
       fmt::format("{} {}{}", devices.empty() ? std::string("a network port") : list_of(devices),

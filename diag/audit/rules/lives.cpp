@@ -130,7 +130,7 @@ void look_for_leaks(const JobFacts& facts, Findings& findings) {
       "communicator_leak", Severity::Info,
       fmt::format("a rank makes {} communicators of {} and closes {}", worst.made,
                   plural(static_cast<std::size_t>(nranks), "rank", "ranks"), worst.closed));
-  findings.say_who(finding, who);
+  findings.add_processes(finding, who);
   finding.confidence = Confidence::Low;
   finding.cause =
       "groups are made again and again and not destroyed: each keeps buffers and threads";

@@ -118,7 +118,7 @@ void find_different_calls(const JobFacts& facts, Findings& findings) {
   finding.fix = "look at what that rank does differently before this call";
 }
 
-/// Reports what ncclras says of different numbers of operations.
+/// Reports different numbers of operations by ncclras.
 void find_ras_mismatches(const JobFacts& facts, Findings& findings) {
   Finding ras;
   for (const RasFact& fact : facts.ras) {

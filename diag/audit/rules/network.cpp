@@ -178,7 +178,7 @@ void look_for_socket_fallback(const JobFacts& facts, Findings& findings) {
       if (key.first == "Socket") finding.evidence.mix(said.evidence);
     }
   }
-  findings.say_who(finding, use.processes);
+  findings.add_processes(finding, use.processes);
   finding.confidence = fabric.empty() ? Confidence::Low : Confidence::High;
   finding.cause = fabric.empty() ? "NCCL found nothing faster than TCP"
                                  : "NCCL took TCP although a faster network is expected: " + fabric;
@@ -338,7 +338,7 @@ void look_for_unused_nics(const JobFacts& facts, Findings& findings) {
     if (edge.via == Via::Net && !is_socket(edge.net)) finding.evidence.mix(edge.said.evidence);
   }
   std::sort(who.begin(), who.end());
-  findings.say_who(finding, who);
+  findings.add_processes(finding, who);
   finding.confidence = Confidence::Medium;
   finding.cause =
       "GPUs and NICs are far apart in the topology that NCCL sees, or a variable chose one";

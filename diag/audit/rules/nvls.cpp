@@ -87,7 +87,8 @@ Multicast multicast_of(const JobFacts& facts) {
 }
 
 /// Reports hosts without multicast, while others have it: hosts of one job should be equal.
-void say_some_lack_it(const JobFacts& facts, const Multicast& hosts, Findings& findings) {
+void report_hosts_without_multicast(const JobFacts& facts, const Multicast& hosts,
+                                    Findings& findings) {
   Finding& finding = findings.add("nvls_unavailable", Severity::Warning,
                                   "NVLink SHARP is available on some hosts only");
   finding.evidence = evidence_of(facts.messages[MessageId::NvlsSupport], lacks_multicast);
@@ -97,7 +98,7 @@ void say_some_lack_it(const JobFacts& facts, const Multicast& hosts, Findings& f
 }
 
 /// Reports that no host has multicast, on a machine that should.
-void say_all_lack_it(const JobFacts& facts, Findings& findings) {
+void report_missing_multicast(const JobFacts& facts, Findings& findings) {
   Finding& finding = findings.add("nvls_unavailable", Severity::Warning,
                                   "NVLink SHARP is not available on a machine that has it");
   finding.evidence =
@@ -128,9 +129,9 @@ void look_for_nvls_troubles(const JobFacts& facts, Findings& findings) {
   const Multicast hosts = multicast_of(facts);
   if (hosts.without.empty() || is_switched_off(facts, "NCCL_NVLS_ENABLE")) return;
   if (!hosts.with.empty()) {
-    say_some_lack_it(facts, hosts, findings);
+    report_hosts_without_multicast(facts, hosts, findings);
   } else if (has_multicast_boards(facts) && !is_switched_off(facts, "NCCL_CUMEM_ENABLE")) {
-    say_all_lack_it(facts, findings);
+    report_missing_multicast(facts, findings);
   }
 }
 

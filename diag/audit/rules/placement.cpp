@@ -158,7 +158,7 @@ void look_for_crossed_rails(const JobFacts& facts, Findings& findings) {
   for (const EdgeFacts& edge : facts.edges) {
     if (edge.via == Via::Net) finding.evidence.mix(edge.said.evidence);
   }
-  findings.say_who(finding, crossings.processes);
+  findings.add_processes(finding, crossings.processes);
   finding.confidence = Confidence::Medium;
   const Setting* setting = facts.setting("NCCL_CROSS_NIC");
   if (setting != nullptr && setting->value == "1") {
@@ -207,7 +207,7 @@ void look_for_bound_threads(const JobFacts& facts, Findings& findings) {
             ? fmt::format("{} may use one core only", plural(processes, "process", "processes"))
             : fmt::format("several ranks share one core: {}", example),
         one_core);
-    findings.say_who(finding, who);
+    findings.add_processes(finding, who);
     finding.confidence = Confidence::Medium;
     finding.cause =
         "NCCL's proxy threads, the main thread and the data loader take turns on it: the "
@@ -219,7 +219,7 @@ void look_for_bound_threads(const JobFacts& facts, Findings& findings) {
                                     fmt::format("{} may not run on the cores next to their GPU",
                                                 plural(nowhere.size(), "process", "processes")),
                                     empty);
-    findings.say_who(finding, nowhere);
+    findings.add_processes(finding, nowhere);
     finding.confidence = Confidence::Medium;
     finding.cause =
         "the cores that the launcher or the container allows are all of another processor";

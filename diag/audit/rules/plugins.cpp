@@ -46,7 +46,7 @@ bool lacks_plugin(const JobFacts& facts, const KeptMessage& message) {
 }
 
 /// Reports that libfabric offers no provider of the fabric.
-void say_no_provider(const JobFacts& facts, Findings& findings) {
+void report_no_provider(const JobFacts& facts, Findings& findings) {
   const bool matters = socket_use(facts).is_used || facts.nodes() > 1;
   const Severity otherwise = is_size_unknown(facts) ? Severity::Warning : Severity::Info;
   Finding& finding = findings.add("plugin_missing", matters ? Severity::Error : otherwise,
@@ -212,7 +212,7 @@ void look_for_plugin_troubles(const JobFacts& facts, Findings& findings) {
   find_failed_endpoints(facts, findings);
   find_plugin_crash(facts, findings);
   if (facts.messages.has(MessageId::OfiNoProvider)) {
-    say_no_provider(facts, findings);
+    report_no_provider(facts, findings);
   } else if (!find_tcp_provider(facts, findings)) {
     find_absent_plugin(facts, findings);
   }

@@ -62,7 +62,7 @@ void look_for_slow_ports(const JobFacts& facts, Findings& findings) {
                      fmt::format("{} runs at {} Gbit/s, comparable ports at {}", slow->name,
                                  slow->mbps / kMbpsOfGbit, usual / kMbpsOfGbit));
     finding.evidence.add(slow->said->place(), slow->said->process(), slow->said->line());
-    findings.say_who(finding, std::array{slow->said->process()});
+    findings.add_processes(finding, std::array{slow->said->process()});
     finding.confidence = Confidence::Medium;
     finding.cause =
         "the port has come up with fewer lanes or at a lower rate: a cable, a transceiver, the "

@@ -143,9 +143,16 @@ MessageLines lines_of(const JobFacts& facts, PlainLine line) {
   for (const ReasonRow& row : kReasonRows) {
     if (row.line != line) continue;
     const MessageLines& messages = facts.messages[row.message];
-    lines.evidence.mix(row.is_warning ? evidence_of(messages, is_warning) : messages.evidence);
-    lines.processes.insert(lines.processes.end(), messages.processes.begin(),
-                           messages.processes.end());
+    if (!row.is_warning) {
+      lines.evidence.mix(messages.evidence);
+      lines.processes.insert(lines.processes.end(), messages.processes.begin(),
+                             messages.processes.end());
+      continue;
+    }
+    lines.evidence.mix(evidence_of(messages, is_warning));
+    for (const KeptMessage& message : messages.kept) {
+      if (is_warning(message)) lines.processes.push_back(message.process());
+    }
   }
   return lines;
 }

@@ -25,15 +25,15 @@ void find_failed_verbs(const JobFacts& facts, Findings& findings) {
     return is_warning(message) && (is_reported || facts.has_failed(message.process()));
   };
   const MessageLines& verbs = facts.messages[MessageId::IbCallFailed];
-  const Evidence evidence = evidence_of(verbs, is_fatal);
-  if (evidence.empty()) return;
+  Finding draft;
+  findings.quote(draft, verbs, is_fatal);
+  if (draft.evidence.empty()) return;
   const auto is_of_gid = [](const KeptMessage& message) {
     return contains(message.text(), "query_gid");
   };
   if (std::all_of(verbs.kept.begin(), verbs.kept.end(), is_of_gid)) {
     Finding& finding = findings.add("gid_index", Severity::Error,
-                                    "a port has no GID at the index that NCCL asks for", evidence);
-    findings.say_who(finding, verbs.processes);
+                                    "a port has no GID at the index that NCCL asks for", draft);
     finding.cause =
         "NCCL_IB_GID_INDEX is beyond the port's GID table, or the interface that gave the entry "
         "has gone; a container without the host's network sees a part of the table";
@@ -42,10 +42,8 @@ void find_failed_verbs(const JobFacts& facts, Findings& findings) {
         "the RoCE v2 entry";
     return;
   }
-  Finding& finding =
-      findings.add("ib_error", Severity::Error,
-                   "a call of the RDMA library fails, and the job with it", evidence);
-  findings.say_who(finding, verbs.processes);
+  Finding& finding = findings.add("ib_error", Severity::Error,
+                                  "a call of the RDMA library fails, and the job with it", draft);
   const bool is_address =
       std::any_of(verbs.kept.begin(), verbs.kept.end(),
                   [](const auto& message) { return contains(message.text(), "Bad address"); });

@@ -72,7 +72,7 @@ void look_for_few_channels(const JobFacts& facts, Findings& findings) {
   for (const auto& [channels, said] : facts.channel_counts) {
     if (channels <= kTooFewChannels) finding.evidence.mix(said.evidence);
   }
-  findings.say_who(finding, who);
+  findings.add_processes(finding, who);
   if (limit != nullptr) {
     finding.evidence.mix(limit->evidence);
     finding.cause = fmt::format("{}={} limits the channels", limit->name, limit->value);

@@ -21,12 +21,14 @@ KnownFault known_fault(const JobFacts& facts, PlainLine line);
 /// plugin sets itself. Lists missing inputs that would decide a finding.
 void weigh_against_text(const JobFacts& facts, Findings& findings);
 
-/// Replaces NVIDIA's tools in the advice if the job has AMD GPUs. Rules write NVIDIA's tools.
-void say_for_vendor(const JobFacts& facts, Finding& finding);
+/// Rewrites the advice for the job's hardware. Rules write NVIDIA's tools, which become AMD's if the job uses RCCL or ROCm;
+/// variables of Slingshot are omitted on other fabrics.
+void name_tools_of_vendor(const JobFacts& facts, Finding& finding);
 
-/// Sorts findings: each consequence after its cause, first causes by severity, failures before slowdowns.
+/// Sorts findings: each consequence after its cause, first causes by the severity of their worst consequence, failures
+/// before slowdowns. A severity that is changed afterwards needs another call.
 ///
-/// returns  the first causes, each directly before its consequences, with caused_by set
+/// returns  the first causes, each directly before its consequences, with caused_by set anew
 /// source   docs/formats 9.10
 std::vector<Finding> order_by_cause(std::vector<Finding> findings);
 

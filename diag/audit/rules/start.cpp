@@ -87,11 +87,13 @@ FailedConnections failed_connections(const JobFacts& facts) {
   return failed;
 }
 
-void say_unreachable(const JobFacts& facts, const FailedConnections& failed, Findings& findings) {
+void report_unreachable(const JobFacts& facts, const FailedConnections& failed,
+                        Findings& findings) {
   Finding& finding =
       findings.add("net_unreachable", Severity::Error,
                    fmt::format("connections{} do not get through", failed.to), failed.far);
-  findings.say_who(finding, processes_if_warned(facts.messages[MessageId::SocketConnectFailed]));
+  findings.add_processes(finding,
+                         processes_if_warned(facts.messages[MessageId::SocketConnectFailed]));
   finding.cause =
       "the address cannot be reached from there: a firewall, a network policy, or an interface "
       "that other hosts do not see";
@@ -100,13 +102,15 @@ void say_unreachable(const JobFacts& facts, const FailedConnections& failed, Fin
                   failed.address.empty() ? "<address>" : failed.address);
 }
 
-void say_refused_later(const JobFacts& facts, const FailedConnections& failed, Findings& findings) {
+void report_refused_later(const JobFacts& facts, const FailedConnections& failed,
+                          Findings& findings) {
   Finding& finding = findings.add(
       "net_unreachable", Severity::Error,
       fmt::format("the ranks have connected at the start, but a later connection{} is refused",
                   failed.to),
       failed.all);
-  findings.say_who(finding, processes_if_warned(facts.messages[MessageId::SocketConnectFailed]));
+  findings.add_processes(finding,
+                         processes_if_warned(facts.messages[MessageId::SocketConnectFailed]));
   finding.cause =
       "data go over another interface than the bootstrap, whose address no process has there, "
       "or the peer has ended";
@@ -189,7 +193,7 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
   const FailedConnections failed = failed_connections(facts);
   const bool is_started = facts.has_started();
   const bool has_no_route = !failed.far.empty();
-  if (has_no_route) say_unreachable(facts, failed, findings);
+  if (has_no_route) report_unreachable(facts, failed, findings);
 
   Finding draft;
   for (const StartReason& reason : kStartReasons) add_warnings(facts, reason, draft, findings);
@@ -205,7 +209,7 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
                   [](const CommFacts& comm) { return !comm.links.empty(); });
   if (!failed.all.empty() && !is_started) {
     if (have_ranks_met && !has_no_route) {
-      say_refused_later(facts, failed, findings);
+      report_refused_later(facts, failed, findings);
     } else {
       const std::string no_listener = fmt::format(
           "no process listens at {}: the root died, or never started",

@@ -103,7 +103,7 @@ bool is_overcome(const JobFacts& facts, const Warning& warning) {
                      });
 }
 
-/// Returns whether a process that was silent in the RAS network answers again.
+/// Returns whether a process that did not answer in the RAS network answers again.
 bool has_recovered(const JobFacts& facts, const Warning& warning) {
   return warning.id == "nccl_ras_peer_silent" &&
          std::ranges::any_of(facts.stated.warnings, [&](const Warning& later) {

@@ -27,7 +27,7 @@ std::string port_in_use(const MessageLines& lines) {
 
 /// Explains several tasks of a launcher that find the port of their own store in use: each started the store, and only
 /// one can have the port. A single task conflicts with another job.
-bool say_many_launchers(const JobFacts& facts, const std::string& port, Findings& findings) {
+bool report_many_launchers(const JobFacts& facts, const std::string& port, Findings& findings) {
   const MessageLines& taken = facts.messages[MessageId::StorePortInUse];
   std::set<std::int32_t> tasks;
   for (const std::uint32_t process : taken.processes) {
@@ -162,7 +162,7 @@ void explain_store_address(const JobFacts& facts, Finding& finding) {
 void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
   const bool is_port_taken = facts.messages.has(MessageId::StorePortInUse);
   const std::string port = port_in_use(facts.messages[MessageId::StorePortInUse]);
-  if (say_many_launchers(facts, port, findings)) return;
+  if (report_many_launchers(facts, port, findings)) return;
   const bool is_unreached = is_store_unreached(facts);
 
   StoreLines lines(facts, findings);

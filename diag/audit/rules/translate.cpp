@@ -56,8 +56,8 @@ std::string cause_of(const hang::Explanation& one) {
 }
 
 /// Returns lines of these messages that the ranks themselves wrote, except those that are already quoted.
-Evidence said_by(const std::vector<int>& ranks, std::span<const MessageId> ids,
-                 const JobFacts& facts, const Evidence& quoted) {
+Evidence lines_by(const std::vector<int>& ranks, std::span<const MessageId> ids,
+                  const JobFacts& facts, const Evidence& quoted) {
   const auto is_quoted = [&](const KeptMessage& message) {
     return std::any_of(quoted.lines().begin(), quoted.lines().end(),
                        [&](const QuotedLine& line) { return line.place == message.place(); });
@@ -103,11 +103,11 @@ std::int32_t global_rank_of(const JobFacts& facts, const KeptMessage& message) {
 std::int32_t rank_of(const JobFacts& facts, const KeptMessage& message) {
   const std::int32_t global = global_rank_of(facts, message);
   if (global >= 0) return global;
-  const TorchPrefix prefix = torch_prefix(message.record());
-  return prefix.group_rank >= 0 ? prefix.group_rank : job::rank_in_text(message.line());
+  const TorchPrefix group = torch_group(message.record());
+  if (group.is_of_subgroup()) return -1;
+  return group.group_rank >= 0 ? group.group_rank : job::rank_in_text(message.line());
 }
 
-// From 0.8 on, the evidence is complete for its kind of hang.
 Confidence confidence_of(double confidence) {
   constexpr double kComplete = 0.8, kOneSided = 0.5;
   return confidence >= kComplete   ? Confidence::High
@@ -124,7 +124,7 @@ bool translate_hang(const LinesOf& lines, HangsOf which, const JobFacts& facts,
   bool is_reported = false;
   std::vector<const KindRow*> reported;
   const HangView& view = findings.hang();
-  for (const hang::Explanation* one : view.resting_on(lines)) {
+  for (const hang::Explanation* one : view.explanations_quoting(lines)) {
     const bool has_failed = one->kind == hang::Kind::MissingRank && is_own_end(view, *one);
     const KindRow* row = row_of(has_failed ? hang::Kind::DeadRank : one->kind);
     const bool is_new = std::find(reported.begin(), reported.end(), row) == reported.end();
@@ -144,7 +144,7 @@ bool translate_hang(const LinesOf& lines, HangsOf which, const JobFacts& facts,
                      title_of(hang::why_of(*one)), view.evidence_of(*one, {lines.messages}));
     if (is_occupation(view, *one))
       finding.evidence.mix(facts.plain_of(PlainLine::Occupied).evidence);
-    finding.evidence.mix(said_by(one->culprits, lines.messages, facts, finding.evidence));
+    finding.evidence.mix(lines_by(one->culprits, lines.messages, facts, finding.evidence));
     finding.ranks.assign(one->culprits.begin(), one->culprits.end());
     finding.confidence = confidence_of(one->confidence);
     finding.cause = cause_of(*one);

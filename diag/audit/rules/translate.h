@@ -16,8 +16,14 @@ inline constexpr std::array kWatchdogLines = {
 /// Returns the rank of the job that wrote a line, by `[rank3]:` or its launcher's prefix; -1 if unknown.
 std::int32_t global_rank_of(const JobFacts& facts, const KeptMessage& message);
 
-/// Returns the same, or else the rank that the line's text gives, which may be one within a group; -1 if there is none.
+/// Returns the same, or else the rank that the line's text gives, `[Rank 3]`; -1 if there is none, or if the line is of a
+/// subgroup, in which ranks have other numbers.
 std::int32_t rank_of(const JobFacts& facts, const KeptMessage& message);
+
+/// The lowest confidence with which an explanation becomes a finding. It divides the grounds that alone are worth a report,
+/// whose weight is -0.20 (confidence 0.45) or more, from those that are not, such as PeerLost with -0.85 (0.30).
+/// source  diag/hangdetect/verdict/weights.def
+inline constexpr double kReportable = 0.4;
 
 /// Selects the explanations of hangdetect that a rule handles.
 enum class HangsOf : std::uint8_t {
@@ -32,13 +38,11 @@ enum class HangsOf : std::uint8_t {
 /// returns  whether an explanation is certain enough to be reported (kReportable)
 bool translate_hang(const LinesOf& lines, HangsOf which, const JobFacts& facts, Findings& findings);
 
-/// Converts an explanation's confidence, 0 .. 1, to Low, Medium or High.
+/// Converts an explanation's confidence, 0 .. 1: High from 0.8 on (the evidence is complete for its kind of hang), Medium
+/// from 0.5 on, else Low.
 Confidence confidence_of(double confidence);
 
 /// Returns the first statement of an explanation's why_of(), without the reason after it.
 std::string title_of(const std::string& why);
-
-/// The lowest confidence with which an explanation becomes a finding.
-inline constexpr double kReportable = 0.4;
 
 }  // namespace ringside::audit

@@ -24,7 +24,7 @@ bool is_quoted_anywhere(const Place& place, Findings& findings) {
 }
 
 /// Returns whether the catalogue calls the message fatal or degraded; for other lines of a plugin, which are only
-/// collected, whether their words say so.
+/// collected, whether they have words of a failure.
 bool is_severe(const KeptMessage& message) {
   const MessageFacts known = facts_of(message.record().as<Message>().id);
   if (known.weight == 'F' || known.weight == 'D') return true;
@@ -78,7 +78,7 @@ std::string text_behind_labels(std::string_view text) {
 }
 
 /// If the reason names a network plugin (`NET/FasTrak ...`), the finding is about that plugin.
-void say_if_plugin_fails(std::string_view reason, Finding& finding) {
+void name_failed_plugin(std::string_view reason, Finding& finding) {
   const std::string network = plugin_named_in(reason);
   if (network.empty()) return;
   const std::size_t begin = reason.find_first_not_of(" :", reason.find(network) + network.size());
@@ -148,21 +148,21 @@ void look_for_unhandled_warnings(const JobFacts& facts, Findings& findings) {
   Finding& finding =
       findings.add("system_error", Severity::Warning,
                    "NCCL warns: " + std::string(first->text().substr(0, kShownInTitle)), warnings);
-  findings.say_who(finding, who);
+  findings.add_processes(finding, who);
   finding.confidence = Confidence::Medium;
   finding.cause = known.weight == 'I' ? std::string("a part of the stack reports that it failed")
                                       : std::string(known.meaning);
   finding.fix =
       "the line quoted names what failed; NCCL_DEBUG=INFO shows the lines before it, and "
       "whether the job goes on without";
-  say_if_plugin_fails(first->text(), finding);
+  name_failed_plugin(first->text(), finding);
 }
 
 namespace {
 
 /// Reports the text after `Last error:`, NCCL's last warning: the reason, in a wording that no rule knows.
 /// returns  whether there is one
-bool say_last_error(const JobFacts& facts, Findings& findings) {
+bool report_last_error(const JobFacts& facts, Findings& findings) {
   const PlainLines& last = facts.plain_of(PlainLine::LastError);
   if (last.kept.empty()) return false;
   const std::string reason = text_behind_labels(last.kept.front().quoted.text);
@@ -176,7 +176,7 @@ bool say_last_error(const JobFacts& facts, Findings& findings) {
 /// Reports the warning before a call of the library returned an error: the warning is the reason.
 /// has_failed  a line reports that a call failed
 /// returns     whether there is one
-bool say_warning_before_error(const JobFacts& facts, bool has_failed, Findings& findings) {
+bool report_warning_before_error(const JobFacts& facts, bool has_failed, Findings& findings) {
   // After a completed start, calls fail when the job ends, which is harmless.
   const bool is_start_lost = !facts.results.empty() && !facts.has_started();
   std::string reason;
@@ -191,7 +191,7 @@ bool say_warning_before_error(const JobFacts& facts, bool has_failed, Findings& 
       findings.add("system_error", Severity::Error, "NCCL failed: " + reason, warned);
   finding.cause = warned.lines().front().text;
   finding.fix = "the line quoted names what is missing; NCCL_DEBUG=INFO shows the lines before it";
-  say_if_plugin_fails(reason, finding);
+  name_failed_plugin(reason, finding);
   return true;
 }
 
@@ -199,7 +199,7 @@ bool say_warning_before_error(const JobFacts& facts, bool has_failed, Findings& 
 
 void look_for_unexplained_errors(const JobFacts& facts, Findings& findings) {
   const bool is_explained = findings.has_any(Severity::Error, {"truncated_table", "low_bandwidth"});
-  if (is_explained || say_last_error(facts, findings)) return;
+  if (is_explained || report_last_error(facts, findings)) return;
   const Evidence benchmark = evidence_of(
       facts.messages[MessageId::BenchmarkError],
       [](const KeptMessage& message) { return contains(message.text(), "NCCL failure"); });
@@ -208,7 +208,7 @@ void look_for_unexplained_errors(const JobFacts& facts, Findings& findings) {
   const Evidence& remote = facts.plain_of(PlainLine::RemoteFailed).evidence;
   const Evidence& other = facts.plain_of(PlainLine::OtherNcclError).evidence;
   const bool has_failed = !system.empty() || !cuda.empty() || !other.empty() || !benchmark.empty();
-  if (say_warning_before_error(facts, has_failed, findings)) return;
+  if (report_warning_before_error(facts, has_failed, findings)) return;
   const auto add = [&](std::string_view id, Severity severity, std::string_view title,
                        const Evidence& evidence, std::string_view cause) {
     Finding& finding = findings.add(id, severity, std::string(title), evidence);

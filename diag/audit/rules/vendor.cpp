@@ -56,7 +56,7 @@ bool is_of_amd(const JobFacts& facts) {
 
 }  // namespace
 
-void say_for_vendor(const JobFacts& facts, Finding& finding) {
+void name_tools_of_vendor(const JobFacts& facts, Finding& finding) {
   if (ofi_fabric(facts) != OfiFabric::Slingshot) replace_all(finding.fix, kSlingshot);
   if (!is_of_amd(facts)) return;
   for (const Phrase& phrase : kPhrases) {

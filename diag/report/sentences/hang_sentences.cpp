@@ -40,20 +40,16 @@ std::string local_note(const Explanation& one) {
              : "";
 }
 
-/// code  negative: the number of a signal; 128 and more: that of a shell, 128 plus the signal; else an exit status
-std::string signal_text(std::int64_t code) {
-  switch (code) {
-    case -9:
-    case 137:
+std::string signal_text(std::int64_t signal) {
+  switch (signal) {
+    case 9:
       return "signal 9 (SIGKILL: often the kernel, when host memory is full)";
-    case -11:
-    case 139:
+    case 11:
       return "signal 11 (SIGSEGV: segmentation fault)";
-    case -7:
-    case 135:
+    case 7:
       return "signal 7 (SIGBUS: often a full /dev/shm)";
     default:
-      return code < 0 ? fmt::format("signal {}", -code) : fmt::format("exit status {}", code);
+      return fmt::format("signal {}", signal);
   }
 }
 
@@ -64,10 +60,10 @@ std::string waiters(const Explanation& one) {
 
 std::string death_text(const Explanation& one) {
   std::string how;
-  if (one.exit_code < 0 || one.exit_code >= 128) {
-    how = subject(one, "was killed by", "were killed by") + " " + signal_text(one.exit_code);
+  if (one.exit_code < 0) {
+    how = subject(one, "was killed by", "were killed by") + " " + signal_text(-one.exit_code);
   } else if (one.exit_code > 0) {
-    how = subject(one, "ended", "ended") + " with " + signal_text(one.exit_code);
+    how = subject(one, "ended", "ended") + fmt::format(" with exit status {}", one.exit_code);
   } else {
     how = subject(one, "ended before the others", "ended before the others");
   }

@@ -30,7 +30,7 @@ std::string against_of(const Explanation& best, const Explanation& other);
 /// Returns the command that explains this kind of hang.
 std::string reference_of(Kind kind);
 
-/// Returns ranks in short form: `rank 3`, `ranks 0-3,7`.
+/// Returns ranks in short form: `rank 3`, `ranks 0-3,7`; `no rank` for none.
 std::string ranks_text(const std::vector<int>& ranks);
 /// Returns the ranks with the singular or plural verb: `rank 3 waits`, `ranks 0-3,7 wait`.
 std::string ranks_that(const std::vector<int>& ranks, std::string_view one, std::string_view many);
