@@ -11,8 +11,8 @@
 namespace ringside::hang {
 namespace {
 
-constexpr std::uint64_t kLargest =
-    16U << 20U;  // bytes; chosen: the stacks of a process take some ten KiB
+/// Bytes of a file; chosen: the stacks of a process take some ten KiB.
+constexpr std::uint64_t kLargest = 16U << 20U;
 
 /// If a file holds one process and the number in its name is not that process's id, the number is its rank.
 void name_by_file(const std::string& path, std::vector<ProcessStack>& stacks) {
