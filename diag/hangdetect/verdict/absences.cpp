@@ -69,7 +69,7 @@ Lateness lateness_of(const Job& job, const Front& front, int head) {
   for (std::size_t i = calls.size() > kRecent ? calls.size() - kRecent : 1; i < calls.size(); ++i) {
     pauses.push_back(calls[i].created_ns - calls[i - 1].created_ns);
   }
-  // Chosen: with 8 pauses, the percentile leaves out the longest one, which may be the checkpoint of a short history.
+  // Chosen: with 8 pauses, the percentile omits the longest one, which may be the checkpoint of a short history.
   constexpr std::size_t kEnough = 8;
   late.is_pace_known = pauses.size() >= kEnough;
   if (!pauses.empty()) {
