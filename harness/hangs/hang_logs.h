@@ -28,7 +28,8 @@ std::vector<LogLine> nccl_lines(const HangCase& hang, int rank);
 /// Returns the number of call lines of all ranks.
 std::int64_t call_lines(const HangCase& hang);
 
-/// Returns the line of a rank that hangs in the creation of the job's communicator.
+/// Returns the line that a rank writes at the start of a communicator's creation, for a rank that hangs in that of the
+/// job; rank 0 writes its version of NCCL first.
 std::vector<LogLine> start_lines(const HangCase& hang, int rank);
 
 /// Returns torchrun's lines on the culprit's host: the child that died, and the cause.

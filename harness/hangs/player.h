@@ -31,7 +31,7 @@ struct RankEnd {
   enum class Host : std::uint8_t {
     Finished,     ///< ran its program to the end
     Halted,       ///< stopped by the fault
-    WaitsForGpu,  ///< in a synchronize
+    WaitsForGpu,  ///< in a synchronize, or in a launch while the GPU's queue is full
     WaitsForHost  ///< in a rendezvous, or in the creation of a group
   };
   Host host = Host::Finished;
@@ -106,7 +106,7 @@ Nanoseconds usual_time(const Step& call);
 /// if the lengths are equal. The root of a broadcast of at most 64 KiB does not wait for the
 /// others: the data fits in the slots.
 ///
-/// The host takes 10 us to enqueue a kernel.
+/// The host takes 10 us to enqueue a kernel. It waits while 1,000 of its kernels have not ended.
 Play play(const Program& program, const NetworkFault& network, std::uint64_t seed,
           const PlayTimes& times = {});
 

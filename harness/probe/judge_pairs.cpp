@@ -84,7 +84,7 @@ std::vector<audit::Finding> judge_pairs(const PairMatrix& matrix) {
                                 matrix.cells.size() - matrix.hosts.size(), fmt::join(pairs, "; "));
     for (const auto& entry : times) finding.ranks.push_back(entry.first);
   }
-  finding.cause = "a link, a port or a host on that way is slower than its like";
+  finding.cause = "a link, a port or a host on that path is slower than the others";
   finding.fix = "ringside probe on both ends; ethtool DEVICE; ringside bench between the two alone";
   finding.reference = "docs/findings/low_bandwidth.md";
   return {finding};

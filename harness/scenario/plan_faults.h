@@ -35,7 +35,7 @@ struct SlowConnections {
 struct PlannedFaults {
   hangs::NetworkFault network = {};  ///< group -1: no fault
   std::vector<SlowConnections> slow = {};
-  std::vector<std::string> idle = {};  ///< a sentence for each fault that never fires
+  std::vector<std::string> idle = {};  ///< a sentence for each fault without effect
 };
 
 /// Edits the program by the plan's faults. Calls are matched as on a real rank

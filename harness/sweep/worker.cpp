@@ -85,7 +85,7 @@ class Worker {
   Worker(ResultStore& store, const std::function<PointResult(const std::string&)>& compute,
          const WorkerOptions& options)
       : store_(store), compute_(compute), options_(options) {}
-  /// Ends the processes that still run: after an error of the store nobody waits for their results.
+  /// Ends the processes that still run: after an error of the store no result is read.
   ~Worker() {
     for (const PointProcess& one : running_) {
       if (one.pid < 0) continue;

@@ -91,7 +91,7 @@ TEST(Decide, OneLongPauseIsNotTheUsualPause) {
   for (const int rank : {0, 1, 3}) job.call(rank, world, "gloo:all_reduce", 64);
   const Explanation best = job.verdict().best;
   EXPECT_EQ(best.kind, Kind::MissingRank);
-  EXPECT_FALSE(best.has(Feature::MayCome));
+  EXPECT_FALSE(best.has(Feature::WithinUsualPause));
   EXPECT_FALSE(best.has(Feature::PaceUnknown));
 }
 
@@ -225,11 +225,11 @@ TEST(SortByTime, FactsWithoutATimeKeepTheirPlaces) {
   EXPECT_THAT(sorted, ElementsAre(&deaths[2], &deaths[1], &deaths[3], &deaths[0]));
 }
 
-/// The reasons in the dumps of four ranks that wait in one call.
+/// A reason in the dumps of four ranks that wait in one call.
 struct Words {
   LogStatement::What what;
   std::vector<int> about;
-  std::vector<int> speakers;
+  std::vector<int> dump_ranks;
 };
 Verdict verdict_with(const std::vector<Words>& words) {
   SmallJob job(4);

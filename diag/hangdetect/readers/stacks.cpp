@@ -11,6 +11,7 @@
 namespace ringside::hang {
 namespace {
 
+/// Bytes of a file; chosen: the stacks of a process take some ten KiB.
 constexpr std::uint64_t kLargest = 16U << 20U;
 
 /// If a file holds one process and the number in its name is not that process's id, the number is its rank.

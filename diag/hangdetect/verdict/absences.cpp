@@ -69,7 +69,7 @@ Lateness lateness_of(const Job& job, const Front& front, int head) {
   for (std::size_t i = calls.size() > kRecent ? calls.size() - kRecent : 1; i < calls.size(); ++i) {
     pauses.push_back(calls[i].created_ns - calls[i - 1].created_ns);
   }
-  // Chosen: with 8 pauses, the percentile leaves out the longest one, which may be the checkpoint of a short history.
+  // Chosen: with 8 pauses, the percentile omits the longest one, which may be the checkpoint of a short history.
   constexpr std::size_t kEnough = 8;
   late.is_pace_known = pauses.size() >= kEnough;
   if (!pauses.empty()) {
@@ -415,7 +415,7 @@ Explanation explain_usual_delay(const Scene& scene, const Front& front,
                                 const std::vector<int>& heads) {
   Explanation out;
   out.kind = Kind::NotAHang;
-  out.features = {Feature::OnItsWay};
+  out.features = {Feature::NotLate};
   double pause_s = 0;
   for (const int head : heads)
     pause_s = std::max(pause_s, lateness_of(scene.job, front, head).pause_s);
@@ -506,7 +506,7 @@ void add_idle(const Scene& scene, const std::vector<int>& idle, Explanations& ou
   if (front != nullptr) {
     const Delay delay = delay_of(scene, *front, idle);
     if (delay == Delay::Usual) {
-      away.add(Feature::MayCome);
+      away.add(Feature::WithinUsualPause);
       out.push_back(explain_usual_delay(scene, *front, idle));
     } else if (delay == Delay::Unknown) {
       away.add(Feature::PaceUnknown);

@@ -120,7 +120,7 @@ void add_calls(const Scene& scene, const std::vector<int>& ranks, Explanation& o
   }
 }
 
-Explanation cycle_of(const Scene& scene, const WaitCycle& cycle) {
+Explanation explain_cycle(const Scene& scene, const WaitCycle& cycle) {
   const std::vector<int>& suspects = cycle.breakers.empty() ? cycle.shortest : cycle.breakers;
   const bool is_one = suspects.size() == 1;
   const std::vector<int> odd = unusual(scene, is_one ? cycle.ranks : suspects);
@@ -161,7 +161,7 @@ Explanation cycle_of(const Scene& scene, const WaitCycle& cycle) {
 
 /// All chains of waits end at ranks in transfers whose other end is unknown, because a log's line of a send or receive
 /// contains no peer.
-std::optional<Explanation> lone_transfers(const Scene& scene) {
+std::optional<Explanation> explain_transfers_without_peer(const Scene& scene) {
   std::vector<int> blocked;
   for (int r = 0; r < scene.job.world(); ++r) {
     if (scene.block(r)) blocked.push_back(r);
@@ -194,9 +194,9 @@ std::optional<Explanation> lone_transfers(const Scene& scene) {
 }  // namespace
 
 void add_cycles(const Scene& scene, Explanations& out) {
-  if (auto lone = lone_transfers(scene)) out.push_back(*std::move(lone));
+  if (auto lone = explain_transfers_without_peer(scene)) out.push_back(*std::move(lone));
   for (const WaitCycle& cycle : wait_cycles(scene.wait_state.waits))
-    out.push_back(cycle_of(scene, cycle));
+    out.push_back(explain_cycle(scene, cycle));
 }
 
 }  // namespace ringside::hang

@@ -86,8 +86,8 @@ constexpr Property kProperties[] = {
 };
 
 /// Names the ranks that differ from the majority. With equally many ranks on each side there is no culprit.
-Explanation parted(const std::vector<PositionGroup>& groups, Kind kind, Feature ground,
-                   bool has_pairs) {
+Explanation explain_different_positions(const std::vector<PositionGroup>& groups, Kind kind,
+                                        Feature ground, bool has_pairs) {
   Explanation out;
   out.kind = kind;
   out.features = {ground};
@@ -151,7 +151,7 @@ void add_checks(const Scene& scene, Explanations& out) {
   }
   // The same call with another number: some ranks made an additional call before it.
   if (is_same) kind = Kind::DivergedControlFlow;
-  Explanation one = parted(groups, kind, Feature::CheckDiffers, true);
+  Explanation one = explain_different_positions(groups, kind, Feature::CheckDiffers, true);
   if (is_same) {
     one.count =
         std::max(first.sequence, second.sequence) - std::min(first.sequence, second.sequence);
@@ -179,8 +179,8 @@ bool skips(std::string_view text) {
          small.find("no more batches") != std::string::npos;
 }
 
-Explanation of_last_lines(const Scene& scene, Kind kind, std::vector<int> ranks,
-                          const std::vector<int>& shown) {
+Explanation explain_last_lines(const Scene& scene, Kind kind, std::vector<int> ranks,
+                               const std::vector<int>& shown) {
   Explanation one;
   one.kind = kind;
   one.culprits = std::move(ranks);
@@ -208,7 +208,7 @@ void add_last_lines(const Scene& scene, Explanations& out) {
     std::vector<int> shown(
         skipping.begin(),
         skipping.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(6, skipping.size())));
-    out.push_back(of_last_lines(scene, Kind::DivergedControlFlow, skipping, shown));
+    out.push_back(explain_last_lines(scene, Kind::DivergedControlFlow, skipping, shown));
   }
   if (odd.odd.empty() || scene.logs.run.has_finished) return;
   // Calls are compared by their fields, not as text.
@@ -231,8 +231,8 @@ void add_last_lines(const Scene& scene, Explanations& out) {
                     : odd.field == "src" || odd.field == "root" ? Kind::RootMismatch
                     : odd.field.empty()                         ? Kind::DivergedControlFlow
                                                                 : Kind::ShapeMismatch;
-  out.push_back(
-      of_last_lines(scene, kind, odd.odd, std::vector<int>{odd.odd.front(), odd.rest.front()}));
+  out.push_back(explain_last_lines(scene, kind, odd.odd,
+                                   std::vector<int>{odd.odd.front(), odd.rest.front()}));
   out.back().what = odd.field;
   out.back().others = odd.rest;
 }
@@ -244,7 +244,8 @@ bool is_still(const Position& one) {
 }
 
 /// Explains that few processes are outside of communication while the others wait in it.
-Explanation outside(const Scene& scene, const Positions& busy, const Positions& waiting) {
+Explanation explain_busy_processes(const Scene& scene, const Positions& busy,
+                                   const Positions& waiting) {
   Explanation out;
   out.features = {Feature::OutsideByStack};
   const auto same = [](const Position&) { return std::string(); };
@@ -285,14 +286,15 @@ bool add_roots(const Positions& waiting, Explanations& out) {
   }
   const auto groups = group_by(rooted, [](const Position& one) { return one.root; });
   if (groups.size() < 2) return false;
-  Explanation one = parted(groups, Kind::RootMismatch, Feature::RootsDiffer, false);
+  Explanation one =
+      explain_different_positions(groups, Kind::RootMismatch, Feature::RootsDiffer, false);
   if (one.has(Feature::Tie)) one.features = {Feature::StacksApart};
   out.push_back(std::move(one));
   return true;
 }
 
 /// Explains that all ranks wait, but not all at one place.
-Explanation apart(const std::vector<PositionGroup>& groups) {
+Explanation explain_many_positions(const std::vector<PositionGroup>& groups) {
   int rest = 0;
   bool has_transfers = false;
   for (const PositionGroup& group : groups) {
@@ -332,13 +334,13 @@ void add_stacks(const Scene& scene, Explanations& out) {
   const int most = count_of(waiting);
   if (few + most < 2 || waiting.empty()) return;
   if (!busy.empty() && (few < most || (few + most == 2 && busy.size() == 1))) {
-    out.push_back(outside(scene, busy, waiting));
+    out.push_back(explain_busy_processes(scene, busy, waiting));
     return;
   }
   auto groups = group_by(waiting, [](const Position& one) { return one.place; });
   if (!busy.empty()) {
     groups.push_back(group_by(busy, [](const Position&) { return std::string(); }).front());
-    Explanation one = apart(groups);
+    Explanation one = explain_many_positions(groups);
     one.kind = Kind::Unknown;
     one.culprits.clear();
     one.features = {Feature::StacksApart};
@@ -351,7 +353,7 @@ void add_stacks(const Scene& scene, Explanations& out) {
     return;
   }
   if (groups.size() > 1) {
-    out.push_back(apart(groups));
+    out.push_back(explain_many_positions(groups));
     return;
   }
   if (auto differs = differing_number_text(scene.logs)) {

@@ -149,7 +149,7 @@ bool has_stopped(const Scene& scene) {
 
 /// Explains that few members of a group made fewer calls than the others, though no rank waits in a call: a broadcast
 /// or a reduction can end on some ranks without the others, and these ranks wait outside of recorded calls.
-std::optional<Explanation> left_behind(const Scene& scene) {
+std::optional<Explanation> explain_fewer_calls(const Scene& scene) {
   for (std::size_t group = 0; group < scene.job.groups().size(); ++group) {
     const std::vector<int>& members = scene.job.groups()[group].members;
     std::map<std::int64_t, std::vector<int>> by_calls;
@@ -436,7 +436,7 @@ std::vector<int> ranks_of_open_waits(const Scene& scene) {
 }
 
 /// Returns what the sources show if they show no cause.
-Explanation nothing_shown(const Scene& scene) {
+Explanation explain_nothing_shown(const Scene& scene) {
   Explanation out;
   out.features = {Feature::NothingShown};
   out.waiting = ranks_of_open_waits(scene);
@@ -493,7 +493,7 @@ void add_quiet(const Scene& scene, Explanations& out) {
   if (!scene.has_dumps) {
     if (auto one = went_on(scene.logs.facts, scene.facts)) out.push_back(*std::move(one));
   }
-  if (auto one = scene.has_dumps ? left_behind(scene) : std::nullopt) {
+  if (auto one = scene.has_dumps ? explain_fewer_calls(scene) : std::nullopt) {
     out.push_back(*std::move(one));
     return;
   }
@@ -503,7 +503,7 @@ void add_quiet(const Scene& scene, Explanations& out) {
   add_cancelled(scene, out);
   add_steps_apart(scene, out);
   add_failures(scene, out);
-  out.push_back(nothing_shown(scene));
+  out.push_back(explain_nothing_shown(scene));
 }
 
 }  // namespace ringside::hang

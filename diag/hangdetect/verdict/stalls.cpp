@@ -40,7 +40,7 @@ void add_wait(const Stall& stall, int rank, const Call& call, Explanation& out) 
 
 /// Explains ranks that, by log lines, time out in different calls of one group: they have not made equally many calls.
 /// Only their earlier calls would show which rank is wrong, unless few are behind.
-std::optional<Explanation> out_of_step(const Stall& stall) {
+std::optional<Explanation> explain_different_calls(const Stall& stall) {
   // Chosen: ranks whose calls are further apart than this are in different groups, whose counts differ by any amount.
   constexpr std::uint32_t kFar = 64;
   const Scene& scene = stall.scene;
@@ -90,7 +90,7 @@ std::optional<Explanation> out_of_step(const Stall& stall) {
 
 /// By log lines alone: all but a few ranks have ended a call that none can end alone, and wait in a later one for
 /// these few.
-std::optional<Explanation> one_behind(const Stall& stall) {
+std::optional<Explanation> explain_one_call_behind(const Stall& stall) {
   const Scene& scene = stall.scene;
   if (stall.ahead.empty() || !stall.are_few() || scene.has_dumps) return std::nullopt;
   const Signature& signature = stall.signature();
@@ -114,7 +114,7 @@ std::optional<Explanation> one_behind(const Stall& stall) {
 
 /// Explains that a few ranks have enqueued nothing after the call in which all wait, while the others have: their
 /// hosts are stuck.
-std::optional<Explanation> enqueued_less(const Stall& stall) {
+std::optional<Explanation> explain_fewer_enqueued(const Stall& stall) {
   const Scene& scene = stall.scene;
   if (scene.has_dumps || !stall.ahead.empty()) return std::nullopt;
   std::vector<int> few;
@@ -152,7 +152,7 @@ std::optional<Explanation> enqueued_less(const Stall& stall) {
 
 /// With logs alone: every rank of the job waits, in calls of different groups. Ranks in one call may be missing in
 /// another.
-std::optional<Explanation> groups_apart(const Scene& scene) {
+std::optional<Explanation> explain_different_groups(const Scene& scene) {
   if (scene.has_dumps || scene.wait_state.fronts.size() < 2) return std::nullopt;
   std::set<int> waiting;
   std::set<std::string> group_kinds;
@@ -180,7 +180,7 @@ std::optional<Explanation> groups_apart(const Scene& scene) {
 }
 
 /// Explains that all members have entered the same call, and that it does not end.
-Explanation all_entered(const Stall& stall) {
+Explanation explain_entered_call(const Stall& stall) {
   const Scene& scene = stall.scene;
   const Front& front = stall.front;
   Explanation out;
@@ -220,7 +220,7 @@ Explanation all_entered(const Stall& stall) {
 
 /// Explains that the GPUs of `ranks` are stuck: calls are pending on them that ended on the others long ago.
 /// shape  ranks: not empty, each blocked
-Explanation stuck_device(const Scene& scene, const std::vector<int>& ranks) {
+Explanation explain_stuck_device(const Scene& scene, const std::vector<int>& ranks) {
   Explanation out;
   out.kind = Kind::DeadRank;
   out.culprits = ranks;
@@ -242,7 +242,7 @@ Explanation stuck_device(const Scene& scene, const std::vector<int>& ranks) {
 }
 
 /// Explains that both ends are in the two halves of one transfer, and that it does not end.
-Explanation stalled_transfer(const Scene& scene, int rank, int peer) {
+Explanation explain_stalled_transfer(const Scene& scene, int rank, int peer) {
   Explanation out;
   const Call& call = scene.call_of(rank);
   out.kind = Kind::NetworkStall;
@@ -264,7 +264,7 @@ struct TwoEnds {
 
 /// Explains that both ends are in one transfer with two lengths or types: NCCL waits for data that never arrives. The
 /// culprit is the rank whose call is unusual.
-std::optional<Explanation> unequal_transfer(const Scene& scene, const TwoEnds& ends) {
+std::optional<Explanation> explain_unequal_transfer(const Scene& scene, const TwoEnds& ends) {
   const Signature& mine = scene.job.signature(*ends.call);
   const Signature& theirs = scene.job.signature(*ends.other);
   const bool is_length = mine.input_count != theirs.input_count;
@@ -296,17 +296,18 @@ std::optional<Explanation> unequal_transfer(const Scene& scene, const TwoEnds& e
 
 /// Returns the arguments of two ranks for the transfer that one of them is in, if they differ. If the dumps do not
 /// show which calls belong together, both ranks' current calls are compared.
-std::optional<Explanation> unequal_ends(const Scene& scene, int rank, int peer) {
+std::optional<Explanation> explain_unequal_ends(const Scene& scene, int rank, int peer) {
   const int group = scene.block(rank)->group;
   const TwoEnds both{rank, peer, &scene.call_of(rank), &scene.call_of(peer)};
   const Call* const other = other_half_of(scene.job, rank, group, *both.call, peer);
   const Call* const call = other_half_of(scene.job, peer, group, *both.other, rank);
-  if (other == nullptr && call == nullptr) return unequal_transfer(scene, both);
+  if (other == nullptr && call == nullptr) return explain_unequal_transfer(scene, both);
   if (other != nullptr) {
-    if (auto unequal = unequal_transfer(scene, {rank, peer, both.call, other})) return unequal;
+    if (auto unequal = explain_unequal_transfer(scene, {rank, peer, both.call, other}))
+      return unequal;
   }
   if (call == nullptr) return std::nullopt;
-  return unequal_transfer(scene, {rank, peer, call, both.other});
+  return explain_unequal_transfer(scene, {rank, peer, call, both.other});
 }
 
 /// Returns the ends of every transfer that both ranks are in, the lower rank first.
@@ -327,7 +328,7 @@ std::vector<std::pair<int, int>> met_transfers(const Scene& scene) {
 void add_stalls(const Scene& scene, Explanations& out) {
   if (const std::vector<int> devices = stuck_devices(scene.job, scene.wait_state);
       !devices.empty()) {
-    out.push_back(stuck_device(scene, devices));
+    out.push_back(explain_stuck_device(scene, devices));
     return;
   }
   for (const Front& front : scene.wait_state.fronts) {
@@ -340,25 +341,25 @@ void add_stalls(const Scene& scene, Explanations& out) {
     if (!is_stall) continue;
     Stall stall{scene, front, {}};
     std::ranges::set_difference(front.entered, front.waiting, std::back_inserter(stall.ahead));
-    auto apart = out_of_step(stall);
-    auto behind = apart && !apart->culprits.empty() ? std::nullopt : one_behind(stall);
+    auto apart = explain_different_calls(stall);
+    auto behind = apart && !apart->culprits.empty() ? std::nullopt : explain_one_call_behind(stall);
     if (behind) apart = std::move(behind);
     if (apart) {
       out.push_back(*std::move(apart));
     } else if (front.unseen.empty() || (scene.has_dumps && !scene.has_few_dumps())) {
       // If most members left no dump, or with logs alone, their state is unknown: add_absences() handles it.
-      out.push_back(all_entered(stall));
-      if (auto less = enqueued_less(stall)) out.push_back(*std::move(less));
+      out.push_back(explain_entered_call(stall));
+      if (auto less = explain_fewer_enqueued(stall)) out.push_back(*std::move(less));
     }
   }
-  if (auto groups = groups_apart(scene)) out.push_back(*std::move(groups));
+  if (auto groups = explain_different_groups(scene)) out.push_back(*std::move(groups));
   // Transfers of one stalled pipeline look alike: a report of more of them would not be read.
   constexpr std::size_t kMostTransfers = 8;
   const std::size_t before = out.size();
   for (const auto& [rank, peer] : met_transfers(scene)) {
     if (out.size() - before >= kMostTransfers) break;
-    auto unequal = unequal_ends(scene, rank, peer);
-    out.push_back(unequal ? *std::move(unequal) : stalled_transfer(scene, rank, peer));
+    auto unequal = explain_unequal_ends(scene, rank, peer);
+    out.push_back(unequal ? *std::move(unequal) : explain_stalled_transfer(scene, rank, peer));
   }
 }
 

@@ -114,7 +114,7 @@ std::string quiet_text(const Explanation& one) {
     case F::WaitsAreYoung:
       return "No call had waited long when the dumps were written: the job moved, or had only just "
              "stopped.";
-    case F::OnItsWay:
+    case F::NotLate:
       return fmt::format(
           "{} may just be about to{}: as far as is recorded, it is no later than its usual "
           "pause{}. Ask again after that.",
