@@ -70,7 +70,7 @@ async function main() {
     },
 
     async 'a dropped folder'() {
-      await browser.value(`$('clear').click()`);
+      await browser.value(`$('clear').click(); answers = []`);
       await browser.drop([copyHere(JOB)], '#drop');
       await answered(2);
       await compare('hang', path.basename(JOB));
@@ -81,7 +81,7 @@ async function main() {
     async 'a tar.gz of that folder, and one of zstd'() {
       const name = path.basename(JOB);
       for (const [flag, ending] of [['-z', 'tar.gz'], ['--zstd', 'tar.zst']]) {
-        await browser.value(`$('clear').click()`);
+        await browser.value(`$('clear').click(); answers = []`);
         const archive = path.join(folder, `job.${ending}`);
         assert.equal(spawnSync('tar', ['-C', folder, flag, '-cf', archive, name]).status, 0);
         await browser.drop([archive], '#drop');
@@ -93,7 +93,7 @@ async function main() {
     },
 
     async 'a gzipped log'() {
-      await browser.value(`$('clear').click()`);
+      await browser.value(`$('clear').click(); answers = []`);
       const packed = path.join(folder, 'job.log.gz');
       fs.writeFileSync(packed, zlib.gzipSync(fs.readFileSync(path.join(ROOT, LOG))));
       await browser.drop([packed], '#drop');
@@ -102,7 +102,7 @@ async function main() {
     },
 
     async 'a paste'() {
-      await browser.value(`$('clear').click()`);
+      await browser.value(`$('clear').click(); answers = []`);
       const text = fs.readFileSync(path.join(ROOT, LOG), 'utf8');
       fs.writeFileSync(path.join(folder, 'paste.txt'), text);
       // By the clipboard: selected and copied here, pasted there.
@@ -162,6 +162,7 @@ async function main() {
 
     async 'the examples have answers'() {
       for (const i of [0, 1, 2]) {
+        await browser.value('answers = []');
         await browser.value(`$('examples').querySelectorAll('button')[${i}].click()`);
         await answered(2);
         assert.equal(await browser.value('answers[0].status'), 1);
@@ -178,7 +179,7 @@ async function main() {
     },
 
     async '100 MB'() {
-      await browser.value(`$('clear').click()`);
+      await browser.value(`$('clear').click(); answers = []`);
       const whole = fs.readFileSync(path.join(ROOT, LOG));
       const large = path.join(folder, 'large.log');
       const times = Math.ceil(100e6 / whole.length);
