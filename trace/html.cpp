@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/markup.h"
 #include "base/vocabulary.h"
+#include "trace/group_names.h"
 #include "trace/match.h"
 
 namespace ringside {
@@ -93,8 +94,10 @@ std::string packed(const std::map<Lane, std::vector<TraceEvent>>& lanes, std::in
 
 /// Returns the names of the numeric codes, and the parts of each primitive: the page has no table of its own.
 ///
+/// groups    names by communicator
 /// stuck_ns  time from the trace's beginning at which calls that never ended end; nullopt: none
-std::string words_json(const std::string& title, std::optional<std::int64_t> stuck_ns) {
+std::string words_json(const std::string& title, const std::vector<std::string>& groups,
+                       std::optional<std::int64_t> stuck_ns) {
   std::string primitives;
   for (int i = 0; i <= static_cast<int>(Primitive::RecvSend); ++i) {
     const auto one = static_cast<Primitive>(i);
@@ -119,9 +122,14 @@ std::string words_json(const std::string& title, std::optional<std::int64_t> stu
         fmt::format("{}[{},{:d},{:d}]", i == 0 ? "" : ",", quoted_json(to_string(event.algorithm)),
                     is_matched_by_place(event), uses_switch(event));
   }
+  std::string names;
+  for (const std::string& name : groups) {
+    names += fmt::format("{}[{},{}]", names.empty() ? "" : ",", quoted_json(name),
+                         quoted_json(std::string(kind_of_group(name))));
+  }
   return fmt::format(
-      R"({{"title":{},"primitives":[{}],"collectives":[{}],"algorithms":[{}],"protocols":["ll","ll128","simple"],"recvSend":{},"allReduce":{},"stuck":{}}})",
-      quoted_json(title), primitives, collectives, algorithms,
+      R"({{"title":{},"groups":[{}],"computeChannel":{},"primitives":[{}],"collectives":[{}],"algorithms":[{}],"protocols":["ll","ll128","simple"],"recvSend":{},"allReduce":{},"stuck":{}}})",
+      quoted_json(title), names, kComputeChannel, primitives, collectives, algorithms,
       static_cast<int>(Primitive::RecvSend), static_cast<int>(Collective::AllReduce),
       stuck_ns ? fmt::format("{}", *stuck_ns) : "null");
 }
@@ -138,7 +146,6 @@ Result<HtmlCounts> export_html(const TraceFile& file, const std::string& title, 
   std::int64_t origin = INT64_MAX;
   HtmlCounts counts;
   file.for_each_event([&](const TraceEvent& event) {
-    if (event.kind == EventKind::Compute) return;
     const std::int32_t channel = event.kind == EventKind::Collective ? -1 : event.channel;
     lanes[{event.communicator, event.rank, channel}].push_back(event);
     origin = std::min(origin, event.begin_ns);
@@ -154,7 +161,9 @@ Result<HtmlCounts> export_html(const TraceFile& file, const std::string& title, 
   std::optional<std::int64_t> stuck_ns;
   std::int64_t since = 0;
   if (never_ended_ns && !__builtin_sub_overflow(*never_ended_ns, origin, &since)) stuck_ns = since;
-  std::string words = words_json(title, stuck_ns);
+  std::vector<std::string> groups;
+  if (!file.processes().empty()) groups = communicator_names(file.processes().front());
+  std::string words = words_json(title, groups, stuck_ns);
   constexpr std::string_view kEscaped = "\\u003c";
   for (std::size_t at = 0; (at = words.find('<', at)) != std::string::npos; at += kEscaped.size())
     words.replace(at, 1, kEscaped);

@@ -13,6 +13,7 @@
 #include "base/append.h"
 #include "base/json.h"
 #include "ringside/trace_export.h"
+#include "trace/group_names.h"
 #include "trace/match.h"
 
 namespace ringside {
@@ -50,6 +51,8 @@ class Writer {
     add("{{\"displayTimeUnit\":\"ns\",\n\"otherData\":{{\"source\":\"ringside\"");
     if (!file.processes().empty()) {
       const TraceInfo& info = file.processes().front();
+      names_ = communicator_names(info);
+      never_ended_ns_ = never_ended_at(info);
       add(",\"clock\":{},\"host\":{},\"version\":{},\"command_line\":{},\"realtime_offset_ns\":\"{}"
           "\"",
           quoted_json(to_string(info.clock)), quoted_json(info.host), quoted_json(info.version),
@@ -173,11 +176,14 @@ class Writer {
   void write(const TraceEvent& event, const Slice& slice, std::uint32_t count) {
     const bool is_primitive = event.kind == EventKind::Primitive;
     const bool is_compute = event.kind == EventKind::Compute;
+    const bool has_ended = event.kind != EventKind::Collective || event.end_ns != never_ended_ns_;
     begin_record();
-    add("{{\"ph\":\"X\",\"name\":\"{}\",\"cat\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{}",
+    add("{{\"ph\":\"X\",\"name\":\"{}{}\",\"cat\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{"
+        "}",
         is_compute     ? "compute"
         : is_primitive ? to_string(event.primitive)
                        : to_string(event.collective),
+        has_ended ? "" : " (never ended)",
         is_compute     ? "compute"
         : is_primitive ? "primitive"
                        : "collective",
@@ -189,6 +195,7 @@ class Writer {
       add(",\"step\":{},\"offset\":{},\"recv_peer\":{},\"send_peer\":{},\"collective\":\"{}\"",
           event.step, event.offset, event.recv_peer, event.send_peer, to_string(event.collective));
     }
+    if (!has_ended) add(",\"never_ended\":true");
     add(",\"algorithm\":\"{}\",\"protocol\":\"{}\"{}", to_string(event.algorithm),
         to_string(event.protocol), event.is_modelled ? ",\"is_modelled\":true" : "");
     if (event.begin_ns == event.end_ns) add(",\"steps_of_no_length\":{}", count);
@@ -224,11 +231,17 @@ class Writer {
     const std::int32_t track = thread / kTrackStride;
     const bool is_whole = base == kCollectiveThread;
     if (processes_.insert(process).second) {
-      const std::string communicator = process < kProcessesPerCommunicator
-                                           ? ""
-                                           : fmt::format(" of communicator {}", event.communicator);
-      metadata(process, thread, "process_name",
-               fmt::format("\"name\":\"rank {}{}\"", event.rank, communicator));
+      std::string group;
+      if (event.communicator < names_.size()) {
+        // A group that is alone, but for its transfers, needs no name.
+        if (names_.size() > 2 || event.communicator > 0)
+          group = " of " + names_[event.communicator];
+      } else if (process >= kProcessesPerCommunicator) {
+        group = fmt::format(" of communicator {}", event.communicator);
+      }
+      metadata(
+          process, thread, "process_name",
+          fmt::format("\"name\":{}", quoted_json(fmt::format("rank {}{}", event.rank, group))));
       metadata(process, thread, "process_sort_index", fmt::format("\"sort_index\":{}", process));
     }
     const std::string name = is_whole                  ? "collectives"
@@ -259,6 +272,8 @@ class Writer {
   std::ostream& out_;
   std::string buffer_;
   bool is_first_ = true;
+  std::vector<std::string> names_;  ///< by communicator; empty: unknown
+  std::optional<std::int64_t> never_ended_ns_;
   PerfettoCounts counts_;
   std::unordered_map<std::uint32_t, std::int64_t> communicators_;  ///< -> order of appearance
   std::set<std::int64_t> processes_;

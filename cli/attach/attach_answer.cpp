@@ -57,6 +57,17 @@ const char* state_text(attach::JobState state) {
          "plane enough dumps.";
 }
 
+/// Removes the folder, which will not exist, from the files that the evidence names.
+void name_files_alone(const std::string& folder, hang::Verdict& verdict) {
+  const auto shorten = [&](hang::Explanation& one) {
+    for (hang::Evidence& evidence : one.evidence) {
+      if (evidence.file.starts_with(folder + "/")) evidence.file.erase(0, folder.size() + 1);
+    }
+  };
+  shorten(verdict.best);
+  std::ranges::for_each(verdict.others, shorten);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<AttachAnswer>> ask_job(const attach::Request& request,
@@ -74,7 +85,9 @@ Result<std::unique_ptr<AttachAnswer>> ask_job(const attach::Request& request,
 Result<std::unique_ptr<AttachAnswer>> ask_job(const attach::Request& request,
                                               const attach::OnStep& on_step) {
   RINGSIDE_TRY(const TemporaryFolder folder, TemporaryFolder::make("attach"));
-  return ask_job(request, folder.path(), on_step);
+  RINGSIDE_TRY(std::unique_ptr<AttachAnswer> answer, ask_job(request, folder.path(), on_step));
+  name_files_alone(folder.path(), answer->examined.verdict);
+  return answer;
 }
 
 std::string answer_text(const AttachAnswer& answer) {
@@ -114,7 +127,10 @@ Error with_attach_help(Error error) {
 }
 
 int answer_status(const AttachAnswer& answer) {
-  return answer.examined.verdict.best.kind == hang::Kind::NotAHang ? kFine : kFinding;
+  const hang::Kind kind = answer.examined.verdict.best.kind;
+  const bool is_still = answer.gathered.state == attach::JobState::Still;
+  if (kind == hang::Kind::Unknown && !is_still) return kRunFailed;
+  return kind == hang::Kind::NotAHang ? kFine : kFinding;
 }
 
 }  // namespace ringside::cli

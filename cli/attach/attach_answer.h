@@ -25,7 +25,7 @@ Result<std::unique_ptr<AttachAnswer>> ask_job(const attach::Request& request,
                                               const std::string& folder,
                                               const attach::OnStep& on_step);
 
-/// Does the same in a temporary folder, which is removed at the end.
+/// Does the same in a temporary folder, which is removed at the end: evidence names the files without a folder.
 /// errors  as above; System: the temporary folder cannot be made
 Result<std::unique_ptr<AttachAnswer>> ask_job(const attach::Request& request,
                                               const attach::OnStep& on_step);
@@ -40,7 +40,8 @@ Json answer_json(const AttachAnswer& answer);
 /// Unreachable) and the error has no help yet. Returns other errors unchanged.
 Error with_attach_help(Error error);
 
-/// Returns the exit status: kFine if the job does not hang (NotAHang), else kFinding.
+/// Returns the exit status: kFine if the job does not hang (NotAHang); kRunFailed if neither the verdict nor the reports
+/// show whether it does; else kFinding.
 int answer_status(const AttachAnswer& answer);
 
 }  // namespace ringside::cli

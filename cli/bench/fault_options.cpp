@@ -11,10 +11,11 @@
 namespace ringside::cli {
 
 void add_fault_options(Options& app, FaultArguments& arguments) {
-  app.add_option("--fault", arguments.faults,
-                 fmt::format("what goes wrong, such as skip:rank=1,call=9 or "
-                             "blackhole:from=0,after=1M; kinds: {}",
-                             fmt::join(fault_names(), ", ")))
+  app.add_option(
+         "--fault", arguments.faults,
+         fmt::format("what goes wrong, such as skip:rank=1,call=9 (its tenth call: the first "
+                     "is 0) or blackhole:from=0,after=1M; kinds: {}",
+                     fmt::join(fault_names(), ", ")))
       ->allow_extra_args(false);
   app.add_option("--fault-plan", arguments.file,
                  "a file of faults (docs/reference/planned-faults.md)");

@@ -82,6 +82,10 @@ void print_tried(const hang::Explanation& verdict, const std::vector<study::Hypo
                one.what);
   }
   fmt::print("  {}\n", support_text(study::support_of(verdict, tried)));
+  fmt::print(
+      "  shares are of the faults tried, by the dumps alone; the confidence of {:.2f} states how "
+      "complete the\n  evidence for the verdict is, logs and stacks included\n",
+      verdict.confidence);
 }
 
 VerbResult show(const hang::Examination& all, const HangArguments& arguments) {
@@ -92,7 +96,10 @@ VerbResult show(const hang::Examination& all, const HangArguments& arguments) {
   Json document;
   if (arguments.json) {
     document = hang::report_json(all);
-    if (arguments.table) document["tables"] = hang::call_tables_json(all);
+    if (arguments.table) {
+      document["tables"] = hang::call_tables_json(all);
+      document["transfers"] = hang::transfer_tables_json(all);
+    }
     if (arguments.verify) {
       const std::vector<study::Hypothesis> tried = study::synthesize(all);
       document["synthesis"] = document_of(tried);

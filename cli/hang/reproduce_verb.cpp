@@ -25,7 +25,8 @@ struct ReproduceArguments {
   std::vector<std::string> paths;
   std::string file;    ///< of the scenario, or the folder of those of --findings; empty: stdout
   std::string script;  ///< empty: none is written
-  int keep = 24;       ///< calls before the first that differs
+  int keep = study::ReproductionRequest{}.keep;
+  bool is_healthy = false;
   bool json = false;
   bool has_findings = false;
   std::string cluster;  ///< of --findings; empty: the hosts that the logs show
@@ -138,14 +139,17 @@ VerbResult run(const ReproduceArguments& arguments) {
     return Error{ErrorCode::InvalidArgument, "--script with --findings",
                  "omit it: --findings simulates hosts, and a script runs on this one"};
   }
+  if (arguments.has_findings && arguments.is_healthy) {
+    return Error{ErrorCode::InvalidArgument, "--healthy with --findings",
+                 "omit it: --findings also simulates the hosts as they should be"};
+  }
   if (arguments.has_findings) return run_findings(arguments);
   RINGSIDE_TRY(const hang::Examination evidence, hang::examine(arguments.paths));
-  RINGSIDE_TRY(const study::Reproduction made, study::reproduction_of(evidence, arguments.keep));
+  RINGSIDE_TRY(const study::Reproduction made,
+               study::reproduction_of(
+                   evidence, {.keep = arguments.keep, .is_healthy = arguments.is_healthy}));
   // The scenario that is written is the one that runs.
-  const std::string text =
-      "# To run the job without its hang: delete the steps with `only:`, and the keys `faults` and "
-      "`expect`.\n" +
-      to_yaml(made.scenario, made.unknown);
+  const std::string text = to_yaml(made.scenario, made.unknown);
   RINGSIDE_TRY(const Scenario scenario, parse_scenario(text, "the scenario"));
   RINGSIDE_TRY(const study::ScenarioOutcome outcome,
                study::run_scenario({.scenario = scenario, .asks_ncclras = made.has_ncclras}));
@@ -183,6 +187,8 @@ Verb reproduce_verb() {
             app.add_option("--keep", a.keep, "calls before the first that differs, at most")
                 ->capture_default_str()
                 ->check_range(0, 10000);
+            app.add_flag("--healthy", a.is_healthy,
+                         "only the calls that all ranks completed: the same job without its hang");
             app.add_flag("--findings", a.has_findings,
                          "of logs with COLL lines: simulate the calls on the hosts as they should "
                          "be, and as each finding of audit has them; -o is a folder");

@@ -151,7 +151,7 @@ class ZstdSource : public ByteSource {
       const std::size_t state = ::ZSTD_decompressStream(stream_, &out, &in_);
       if (::ZSTD_isError(state) != 0) return damaged(name_, "zstd", "is damaged");
       is_between_ = state == 0;
-      has_more_ = out.pos == out.size;
+      has_more_ = !is_between_ && out.pos == out.size;
     }
     return out.pos;
   }

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "base/one_line.h"
 #include "base/wording.h"
+#include "diag/hangdetect/model/peer.h"
 #include "diag/hangdetect/verdict/call_names.h"
 
 namespace ringside::hang {
@@ -114,6 +116,52 @@ std::string line_of(const std::vector<std::string>& cells, const std::vector<std
   return line + "\n";
 }
 
+/// index  of the transfer among the rank's calls
+std::string transfer_text(const Examination& all, int rank, int group, std::uint32_t index) {
+  const Job& job = *all.job;
+  const Call& call = job.rank(rank).dump->calls[index];
+  const auto& block = all.wait_state.blocks[static_cast<std::size_t>(rank)];
+  const bool is_blocked = block && block->is_p2p && block->call == index;
+  const Op op = job.signature(call).op;
+  const int peer = peer_of(job, rank, group, call);
+  std::string text = fmt::format("{} {}", to_string(op), call.sequence);
+  if (peer >= 0) text += fmt::format(" {} {}", op == Op::Send ? "to" : "from", peer);
+  return text + (is_blocked || call.is_pending()      ? ": waits"
+                 : call.state == CallState::Completed ? ": done"
+                                                      : ": entered");
+}
+
+/// Returns lines of cells in columns.
+std::string columns_text(const std::vector<std::vector<std::string>>& lines) {
+  std::vector<std::size_t> widths;
+  for (const auto& line : lines) {
+    widths.resize(std::max(widths.size(), line.size()), 0);
+    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
+  }
+  std::string text;
+  for (const auto& line : lines) text += line_of(line, widths);
+  return text;
+}
+
+std::string transfers_text(const std::vector<TransferTable>& tables) {
+  if (tables.empty()) return {};
+  std::string text = "the newest sends and receives of each rank, with its own numbers\n";
+  for (std::size_t i = 0; i < tables.size() && i < kGroups; ++i) {
+    std::vector<std::vector<std::string>> lines{{"rank"}};
+    for (const TransferTable::Row& row : tables[i].rows) {
+      if (lines.size() > kRows) break;
+      lines.push_back({fmt::format("{}", row.rank)});
+      lines.back().insert(lines.back().end(), row.cells.begin(), row.cells.end());
+    }
+    text += fmt::format("\n{}\n{}", one_line(tables[i].group), columns_text(lines));
+    if (tables[i].rows.size() > kRows)
+      text += fmt::format("  and {} more rows\n", tables[i].rows.size() - kRows);
+  }
+  if (tables.size() > kGroups)
+    text += fmt::format("\nand {} more\n", plural(tables.size() - kGroups, "group", "groups"));
+  return text;
+}
+
 std::string text_of(const CallTable& table) {
   std::vector<std::vector<std::string>> lines{{"ranks"}};
   for (std::size_t i = 0; i < table.numbers.size(); ++i)
@@ -122,12 +170,7 @@ std::string text_of(const CallTable& table) {
     lines.push_back({fold_ranks(table.rows[i].ranks)});
     for (const std::string& cell : table.rows[i].cells) lines.back().push_back(one_line(cell));
   }
-  std::vector<std::size_t> widths(lines.front().size(), 0);
-  for (const auto& line : lines) {
-    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
-  }
-  std::string text = one_line(table.group) + "\n";
-  for (const auto& line : lines) text += line_of(line, widths);
+  std::string text = one_line(table.group) + "\n" + columns_text(lines);
   if (table.rows.size() > kRows)
     text += fmt::format("  and {} more rows\n", table.rows.size() - kRows);
   return text;
@@ -162,10 +205,50 @@ Json call_tables_json(const Examination& all) {
   return tables;
 }
 
+std::vector<TransferTable> transfer_tables(const Examination& all, std::size_t columns) {
+  std::set<int> groups;
+  for (const auto& block : all.wait_state.blocks) {
+    if (block && block->is_p2p && block->group >= 0) groups.insert(block->group);
+  }
+  std::vector<TransferTable> tables;
+  for (const int group : groups) {
+    TransferTable table{.group = title_of(all.job->group(group)), .rows = {}};
+    for (const int rank : all.job->group(group).members) {
+      const GroupCalls* const calls = all.job->calls(rank, group);
+      TransferTable::Row row{.rank = rank, .cells = {}};
+      const std::size_t count = calls == nullptr ? 0 : calls->transfers.size();
+      for (std::size_t i = count - std::min(count, columns); i < count; ++i)
+        row.cells.push_back(transfer_text(all, rank, group, calls->transfers[i]));
+      if (row.cells.empty()) {
+        row.cells.emplace_back(all.job->rank(rank).dump == nullptr ? "no dump"
+                                                                   : "no send or receive");
+      }
+      table.rows.push_back(std::move(row));
+    }
+    tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+Json transfer_tables_json(const Examination& all) {
+  Json tables = Json::array();
+  for (const TransferTable& table : transfer_tables(all)) {
+    Json rows = Json::array();
+    for (const TransferTable::Row& row : table.rows)
+      rows.push_back({{"rank", row.rank}, {"cells", row.cells}});
+    tables.push_back({{"group", table.group}, {"rows", std::move(rows)}});
+  }
+  return tables;
+}
+
 std::string call_tables_text(const Examination& all) {
   const std::vector<CallTable> tables = call_tables(all);
-  if (tables.empty()) return "no dump names a collective, so there is no table of calls\n";
-  std::string text = "collectives by rank and by number in the dumps\n";
+  const std::string transfers = transfers_text(transfer_tables(all));
+  if (tables.empty() && transfers.empty())
+    return "no dump names a collective, so there is no table of calls\n";
+  if (tables.empty()) return transfers;
+  std::string text = transfers + (transfers.empty() ? "" : "\n");
+  text += "collectives by rank and by number in the dumps\n";
   for (std::size_t i = 0; i < tables.size() && i < kGroups; ++i) text += "\n" + text_of(tables[i]);
   if (tables.size() > kGroups)
     text += fmt::format("\nand {} more\n", plural(tables.size() - kGroups, "group", "groups"));

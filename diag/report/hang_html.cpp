@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +30,7 @@ constexpr int kLeft = 70;
 constexpr std::string_view kStyle =
     R"(text{font:11px ui-monospace,monospace;fill:var(--ink)}svg{color:var(--ink)}
 .n{fill:#000}.c{font-weight:bold}.k{display:inline-block;width:12px;height:12px;margin-right:4px}
+.e{white-space:nowrap;margin-right:1em}
 )";
 
 // Colours that do not require distinguishing red and green; waiting calls also have a thick border.
@@ -59,22 +61,29 @@ std::string box(const Examination& all, int rank, std::size_t index, int x, int 
                                                     : call.is_pending() ? " (pending)"
                                                                         : "");
   return fmt::format(
-      "<rect x='{}' y='{}' width='{}' height='{}' fill='{}' fill-opacity='{}' stroke='{}' "
-      "stroke-width='{}'><title>{}</title></rect><text x='{}' y='{}' class='{}'>{}</text>\n",
-      x, y, kBox - 4, kHeight - 4, colour, call.is_pending() ? "0.35" : "0.9",
-      is_stuck_here ? "currentColor" : "none", is_stuck_here ? 2 : 0, escaped_markup(title), x + 3,
-      y + 11, call.is_pending() ? "r" : "n", call.sequence);
+      "<g><title>{}</title><rect x='{}' y='{}' width='{}' height='{}' fill='{}' fill-opacity='{}' "
+      "stroke='{}' stroke-width='{}'/><text x='{}' y='{}' class='{}'>{}</text></g>\n",
+      escaped_markup(title), x, y, kBox - 4, kHeight - 4, colour,
+      call.is_pending() ? "0.35" : "0.9", is_stuck_here ? "currentColor" : "none",
+      is_stuck_here ? 2 : 0, x + 3, y + 11, call.is_pending() ? "r" : "n", call.sequence);
 }
 
 std::string lane(const Examination& all, int rank, int y) {
   const auto& culprits = all.verdict.best.culprits;
   const bool is_culprit = std::binary_search(culprits.begin(), culprits.end(), rank);
-  std::string out = fmt::format("<text x='4' y='{}' class='{}'>{}rank {}</text>\n", y + 12,
-                                is_culprit ? "c" : "r", is_culprit ? "> " : "", rank);
   const RankView& view = all.job->rank(rank);
+  const auto& block = all.wait_state.blocks[static_cast<std::size_t>(rank)];
+  std::string where = view.dump == nullptr ? "no dump of this rank was read" : "not blocked";
+  if (view.dump != nullptr && block)
+    where = "stuck in " + call_title(*all.job, block->group, view.dump->calls[block->call]);
+  std::string out =
+      fmt::format("<g><title>rank {}{}: {}</title><text x='4' y='{}' class='{}'>{}rank {}</text>",
+                  rank, is_culprit ? ", a culprit" : "", escaped_markup(where), y + 12,
+                  is_culprit ? "c" : "r", is_culprit ? "> " : "", rank);
   if (view.dump == nullptr) {
-    return out + fmt::format("<text x='{}' y='{}' class='r'>no dump</text>\n", kLeft, y + 12);
+    return out + fmt::format("<text x='{}' y='{}' class='r'>no dump</text></g>\n", kLeft, y + 12);
   }
+  out += "</g>\n";
   const std::size_t size = view.dump->calls.size();
   const std::size_t first = size > kCalls ? size - kCalls : 0;
   for (std::size_t i = first; i < size; ++i) {
@@ -84,10 +93,19 @@ std::string lane(const Examination& all, int rank, int y) {
 }
 
 std::string legend(const Examination& all) {
+  constexpr std::size_t kMostGroups = 24;
+  std::set<int> with_calls;
+  for (int rank = 0; rank < all.job->world(); ++rank) {
+    for (const GroupCalls& calls : all.job->rank(rank).groups) with_calls.insert(calls.group);
+  }
   std::string out = "<p>";
-  for (std::size_t i = 0; i < all.job->groups().size() && i < 24; ++i) {
-    out += fmt::format("<span class='k' style='background:{}'></span>{} &nbsp; ", kColours[i % 8],
-                       escaped_markup(title_of(all.job->groups()[i])));
+  std::size_t shown = 0;
+  for (const int group : with_calls) {
+    if (group < 0 || shown == kMostGroups) continue;
+    ++shown;
+    out += fmt::format("<span class='e'><span class='k' style='background:{}'></span>{}</span> ",
+                       kColours[static_cast<std::size_t>(group) % 8],
+                       escaped_markup(title_of(all.job->group(group))));
   }
   return out + "</p>\n";
 }
@@ -105,12 +123,33 @@ std::string heading(const Explanation& best) {
   return fmt::format("{}{}{} (confidence {:.2f})", who, where, unknown, best.confidence);
 }
 
+/// Returns the next step, and the page of the finding, which is folded.
+std::string advice(const Examination& all) {
+  const Explanation& best = all.verdict.best;
+  std::string out;
+  const std::string next = next_of(best, *all.job, all.facts);
+  if (!next.empty()) out += fmt::format("<h2>Next</h2>\n<p>{}</p>\n", escaped_markup(next));
+  const std::vector<std::string> missing = missing_of(best, all.job.get());
+  if (!missing.empty()) out += "<p>To increase confidence, collect</p>\n<ul>\n";
+  for (const std::string& one : missing) out += fmt::format("<li>{}</li>\n", escaped_markup(one));
+  if (!missing.empty()) out += "</ul>\n";
+  const auto about = page_of(to_string(best.kind));
+  if (!about) return out;
+  const std::size_t heading = about->find("\n\n");  // the verdict repeats its name
+  return out + fmt::format(
+                   "<details><summary>What {} means, how to confirm and fix it</summary>"
+                   "<pre>{}</pre></details>\n",
+                   to_string(best.kind),
+                   escaped_markup(about->substr(heading == about->npos ? 0 : heading + 2)));
+}
+
 }  // namespace
 
 std::string report_html(const Examination& all) {
   const Explanation& best = all.verdict.best;
   Page page("ringside hang", heading(best), kStyle);
   page += fmt::format("<p>{}: {}</p>\n", to_string(best.kind), escaped_markup(why_of(best)));
+  page += advice(all);
   const std::vector<int> lanes = lanes_of(all);
   page += "<h2>The last calls of each rank</h2>\n" + legend(all);
   page += fmt::format("<div class='scroll'><svg width='{}' height='{}' role='img'>\n",

@@ -65,8 +65,8 @@ Result<std::shared_ptr<TraceRecorder>> trace_of_process(Bootstrap& bootstrap) {
   static std::mutex mutex;
   static std::shared_ptr<TraceRecorder> recorder;
   const std::optional<std::string> pattern = env_text("RINGSIDE_TRACE");
-  if (!pattern) return std::shared_ptr<TraceRecorder>();
-  const std::string path = filled_in_path(*pattern, host_name("localhost"), ::getpid());
+  const std::string path =
+      pattern ? filled_in_path(*pattern, host_name("localhost"), ::getpid()) : std::string();
   TraceInfo info = this_process_info(TraceClock::HostMonotonic);
   // Does not keep the lock in create_shared_trace(), which waits for the other ranks: some may be threads of this
   // process.
@@ -76,6 +76,7 @@ Result<std::shared_ptr<TraceRecorder>> trace_of_process(Bootstrap& bootstrap) {
     has_joined = recorder != nullptr;
   }
   RINGSIDE_TRY(create_shared_trace(bootstrap, path, info, has_joined));
+  if (path.empty()) return std::shared_ptr<TraceRecorder>();
   const std::lock_guard lock(mutex);
   if (!recorder) {
     RINGSIDE_TRY(recorder, join_file(path, std::move(info)));

@@ -43,9 +43,9 @@ constexpr std::array<std::string_view, 29> kVariables{"NCCL_BUFFSIZE",
                                                       "NCCL_UNPACK_DOUBLE_NCHANNELS"};
 
 /// Reads variables and keeps the first Error.
-class Reader {
+class VariableReader {
  public:
-  explicit Reader(const Environment& environment) : environment_(environment) {}
+  explicit VariableReader(const Environment& environment) : environment_(environment) {}
 
   void read(const char* name, int least, int most, std::optional<int>& value) {
     if (!status_) return;
@@ -77,7 +77,7 @@ class Reader {
 };
 
 /// Reads the old names first, so that the new names override them.
-void read_channel_limits(Reader& reader, ChannelParameters& parameters) {
+void read_channel_limits(VariableReader& reader, ChannelParameters& parameters) {
   reader.read("NCCL_MIN_NRINGS", 0, kMostChannels, parameters.min_channels);
   reader.read("NCCL_MIN_NCHANNELS", 0, kMostChannels, parameters.min_channels);
   reader.read("NCCL_MAX_NRINGS", 1, kMostChannels, parameters.max_channels);
@@ -86,7 +86,7 @@ void read_channel_limits(Reader& reader, ChannelParameters& parameters) {
   reader.read("NCCL_MAX_CTAS", 1, kMostChannels, parameters.max_ctas);
 }
 
-void read_structures(Reader& reader, ChannelParameters& parameters) {
+void read_structures(VariableReader& reader, ChannelParameters& parameters) {
   reader.read("NCCL_CROSS_NIC", 0, 2, parameters.cross_nic);
   reader.read("NCCL_NVLS_ENABLE", 0, 2, parameters.nvls_enable);
   reader.read("NCCL_NVLS_NCHANNELS", 1, kMostChannels, parameters.nvls_channels);
@@ -100,7 +100,7 @@ void read_structures(Reader& reader, ChannelParameters& parameters) {
   reader.read("NCCL_IGNORE_NET_MISMATCH", parameters.ignore_net_mismatch);
 }
 
-void read_p2p(Reader& reader, ChannelParameters& parameters) {
+void read_p2p(VariableReader& reader, ChannelParameters& parameters) {
   reader.read("NCCL_MIN_P2P_NCHANNELS", 1, kMostChannels, parameters.min_p2p_channels);
   reader.read("NCCL_MAX_P2P_NCHANNELS", 1, kMostChannels, parameters.max_p2p_channels);
   reader.read("NCCL_NCHANNELS_PER_NET_PEER", 1, kMostChannels, parameters.channels_per_net_peer);
@@ -111,7 +111,7 @@ void read_p2p(Reader& reader, ChannelParameters& parameters) {
   reader.read("NCCL_P2P_PCI_CHUNKSIZE", kLeastChunk, kMostBytes, parameters.p2p_pci_chunk);
 }
 
-void read_buffers(Reader& reader, ChannelParameters& parameters) {
+void read_buffers(VariableReader& reader, ChannelParameters& parameters) {
   reader.read("NCCL_BUFFSIZE", kLeastBuffer, kMostBytes, parameters.buffer);
   reader.read("NCCL_LL_BUFFSIZE", kLeastBuffer, kMostBytes, parameters.ll_buffer);
   reader.read("NCCL_LL128_BUFFSIZE", kLeastLl128, kMostBytes, parameters.ll128_buffer);
@@ -124,7 +124,7 @@ Result<ChannelParameters> parse_channel_parameters(const Environment& environmen
   ChannelParameters parameters;
   RINGSIDE_TRY(parameters.rules, load_channel_rules(version));
   parameters.graph_file = environment("NCCL_GRAPH_FILE").value_or("");
-  Reader reader{environment};
+  VariableReader reader{environment};
   read_channel_limits(reader, parameters);
   read_structures(reader, parameters);
   read_p2p(reader, parameters);

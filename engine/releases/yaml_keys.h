@@ -1,111 +1,81 @@
 #pragma once
 
-#include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
-#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
-#include "base/suggest.h"
 
 namespace ringside {
 
-/// Reads a mapping and checks that every key is known and appears exactly once.
+/// Reads the keys of one mapping of a release's file into fields whose default values are those of another release.
+/// The readers return nothing: finish() returns the first error. It also finds keys that no reader asked for, so that
+/// a misspelt key in a file is never ignored.
 class YamlKeys {
  public:
   /// The meaning of an absent key.
   enum class Absent : std::uint8_t {
-    Error,  ///< finish() says so
-    Kept,   ///< the value stays; the whole mapping may be absent, too
+    Error,  ///< finish() returns an error
+    Kept,   ///< the field keeps its value; the whole mapping may be absent, too
   };
   YamlKeys(YAML::Node node, std::string where, Absent absent = Absent::Error)
       : node_(std::move(node)), where_(std::move(where)), absent_(absent) {}
 
-  YAML::Node take(const std::string& key) {
-    taken_.push_back(key);
-    if (!node_.IsDefined() || !node_.IsMap()) return YAML::Node(YAML::NodeType::Undefined);
-    YAML::Node found = node_[key];
-    if (!found && missing_.empty() && absent_ == Absent::Error) missing_ = key;
-    return found;
-  }
-  /// A key that other code reads.
-  void skip(const std::string& key) { taken_.push_back(key); }
-  void read(const std::string& key, double& value) {
-    if (const YAML::Node found = take(key)) value = found.as<double>();
-  }
-  void read(const std::string& key, float& value) {
-    if (const YAML::Node found = take(key)) value = found.as<float>();
-  }
-  void read(const std::string& key, int& value) {
-    if (const YAML::Node found = take(key)) value = found.as<int>();
-  }
-  template <typename Number>
-  void read(const std::string& key, std::vector<Number>& values) {
-    if (const YAML::Node found = take(key)) values = found.as<std::vector<Number>>();
-  }
-  /// Reads one of `words` and returns its index.
-  template <typename Word, std::size_t N>
-  void read(const std::string& key, const char* const (&words)[N], Word& value) {
-    const YAML::Node found = take(key);
-    if (!found) return;
-    const auto text = found.as<std::string>();
-    const auto* const word = std::find(std::begin(words), std::end(words), text);
-    if (word == std::end(words)) {
-      missing_ = fmt::format("{} (one of {}; it says '{}')", key, fmt::join(words, ", "), text);
-      return;
-    }
-    value = static_cast<Word>(word - std::begin(words));
-  }
-  void read(const std::string& key, bool& value) {
-    if (const YAML::Node found = take(key)) value = found.as<bool>();
+  /// Returns the value of `key` for another reader; an undefined node if it is absent.
+  YAML::Node take(const std::string& key);
+
+  /// Declares that other code reads `key`, if it is present.
+  void skip(const std::string& key) { known_.push_back(key); }
+
+  /// T  a number, a bool, or a std::vector of numbers
+  template <typename T>
+  void read(const std::string& key, T& value) {
+    read_as(key, value, "has a value of another type");
   }
   template <typename Number, std::size_t N>
   void read(const std::string& key, std::array<Number, N>& values) {
-    const YAML::Node found = take(key);
-    if (!found) return;
-    if (!found.IsSequence() || found.size() != N) {
-      missing_ = fmt::format("{} (of {} numbers)", key, N);
-      return;
-    }
-    for (std::size_t i = 0; i < N; ++i) values[i] = found[i].as<Number>();
+    read_as(key, values, "must be a list of " + std::to_string(N) + " numbers");
   }
+  /// Reads one of `words` and assigns its index.
+  template <typename Word, std::size_t N>
+  void read(const std::string& key, const char* const (&words)[N], Word& value) {
+    if (const auto index = read_word(key, words)) value = static_cast<Word>(*index);
+  }
+
+  /// The place of this mapping, for messages: "nccl-2.27: search".
   [[nodiscard]] const std::string& where() const { return where_; }
 
-  /// errors  Corrupt: a key that read() required is missing, or has a value that does not fit; a key was never read, or
-  ///         is there twice
-  [[nodiscard]] Status finish() const {
-    if (!node_.IsDefined() && absent_ == Absent::Kept) return {};
-    if (!node_.IsDefined() || !node_.IsMap()) {
-      return Error{ErrorCode::Corrupt, where_ + ": is not there, or no mapping of keys"};
-    }
-    std::vector<std::string> seen;
-    for (const auto& entry : node_) {
-      const auto key = entry.first.as<std::string>();
-      if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
-        return Error{ErrorCode::Corrupt, fmt::format("{}: key '{}' is there twice", where_, key)};
-      }
-      seen.push_back(key);
-      if (std::find(taken_.begin(), taken_.end(), key) != taken_.end()) continue;
-      const std::vector<std::string_view> known(taken_.begin(), taken_.end());
-      return Error{ErrorCode::Corrupt, fmt::format("{}: unknown key '{}'", where_, key),
-                   suggestion(key, known)};
-    }
-    if (!missing_.empty()) return Error{ErrorCode::Corrupt, where_ + ": no " + missing_};
-    return {};
-  }
+  /// errors  Corrupt: not a mapping; a key that was not read, or appears twice; an absent key, unless Absent::Kept; a
+  ///         value that does not fit
+  [[nodiscard]] Status finish() const;
 
  private:
+  template <typename T>
+  void read_as(const std::string& key, T& value, const std::string& mistake) {
+    const YAML::Node found = take(key);
+    if (!found) return;
+    try {
+      value = found.as<T>();
+    } catch (const YAML::BadConversion&) {
+      fail("key '" + key + "' " + mistake);
+    }
+  }
+  std::optional<std::size_t> read_word(const std::string& key, std::span<const char* const> words);
+  /// Keeps the first error for finish().
+  void fail(const std::string& what);
+
   YAML::Node node_;
   std::string where_;
   Absent absent_;
-  std::vector<std::string> taken_;
-  std::string missing_;
+  std::vector<std::string> known_;
+  std::optional<Error> first_error_;
 };
 
 }  // namespace ringside

@@ -98,7 +98,8 @@ Status read_thresholds(const Environment& environment,
     const Result<std::int64_t> value = parse_int(word);
     if (count >= thresholds.size() || !value || *value > (1 << 20)) {
       return Error{ErrorCode::InvalidArgument, fmt::format("{}='{}'", kName, *text),
-                   "give up to six whole numbers of bytes, with spaces between: tree LL, LL128, "
+                   "give up to six whole numbers of bytes up to 1048576, with spaces between: tree "
+                   "LL, LL128, "
                    "Simple, then ring; -1 keeps a default"};
     }
     if (*value >= 0) thresholds[count] = static_cast<int>(*value);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "gui/draw/palette.h"
 
@@ -70,8 +71,13 @@ class Pen {
       list_.AddText(place, colour_of(words.ink, is_dark_), first, last);
       return;
     }
-    const ImVec4 clip{place.x, place.y, place.x + words.width, place.y + size.y};
-    list_.AddText(nullptr, 0, place, colour_of(words.ink, is_dark_), first, last, 0, &clip);
+    // As many letters as fit before the dots; without room for the dots, no text.
+    constexpr const char* kDots = "...";
+    const float room = words.width - ImGui::CalcTextSize(kDots).x;
+    if (room <= 0) return;
+    ImGui::GetFont()->CalcTextSizeA(ImGui::GetFontSize(), room, 0, first, last, &last);
+    const std::string cut = std::string(first, last) + kDots;
+    list_.AddText(place, colour_of(words.ink, is_dark_), cut.data(), cut.data() + cut.size());
   }
 
  private:
@@ -106,6 +112,7 @@ void draw_picture(ImDrawList& list, const Picture& picture, ImVec2 origin, bool 
   const Pen pen(list, origin, is_dark);
   for (const Box& box : picture.boxes) pen.draw(box);
   for (const Stroke& stroke : picture.strokes) pen.draw(stroke);
+  for (const Box& plate : picture.plates) pen.draw(plate);
   for (const Disc& disc : picture.discs) pen.draw(disc);
   for (const Words& words : picture.words) pen.draw(words);
 }

@@ -94,6 +94,27 @@ std::string size_text(std::uint64_t bytes) {
                            : fmt::format("{:.1f} MB", size / 1e6);
 }
 
+/// Returns what a view shows.
+const char* tip_of(View view) {
+  switch (view) {
+    case View::Timeline:
+      return "what each rank did, over time";
+    case View::Topology:
+      return "what moves between the ranks, and over what";
+    case View::Chunks:
+      return "which inputs each rank holds";
+    case View::Slots:
+      return "the slots of one connection, and who waits for whom";
+    case View::Numbers:
+      return "rates, the longest chain of steps, the slowest pairs";
+    case View::Findings:
+      return "what is wrong";
+    case View::Compare:
+      return "two documents next to each other";
+  }
+  return "";
+}
+
 std::string speed_text(double speed) {
   return fmt::format("{} a second", format_time(Seconds{speed * 1e-9}));
 }
@@ -195,6 +216,7 @@ void Frame::bar(Session& session) {
   if (is_entered) session.press(Command::FindNext);
   ImGui::SameLine();
   if (ImGui::Button("? keys")) session.press(Command::Help);
+  if (ImGui::IsItemHovered()) ImGui::SetTooltip("all keys: ?");
 }
 
 void Frame::welcome(Session& session, bool is_loading, FrameRequests& requests) {
@@ -328,6 +350,7 @@ void Frame::tabs(Session& session) {
     const std::string text = fmt::format("{} {}", i + 1, to_string(view));
     make_room(button_width(text.c_str()));
     if (ImGui::Button(text.c_str())) state.view = view;
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", tip_of(view));
     if (is_shown) ImGui::PopStyleColor();
     ImGui::SameLine();
   }
@@ -492,11 +515,10 @@ void Frame::status(Session& session) {
     return;
   }
   std::string text = document.title;
-  if (const CallFacts* const call = document.call_at(state.now_ns))
-    text += "   " + title_of(document, *call);
+  if (const std::string titles = titles_at(document, state.now_ns); !titles.empty())
+    text += "   " + titles;
   if (state.event != kNoEvent) {
-    text += "   chosen: ";
-    for (const std::string& line : describe(document, state.event)) text += line + "; ";
+    text += fmt::format("   chosen: {}", fmt::join(describe(document, state.event), "; "));
   }
   if (state.loops) text += "   loops";
   ImGui::TextDisabled("%s", text.c_str());

@@ -5,6 +5,7 @@
 
 #include "diag/hangdetect/recordings/recording.h"
 #include "study/interchange/recorded_trace.h"
+#include "trace/group_names.h"
 #include "trace/recorder.h"
 #include "trace/replay/event_table.h"
 #include "trace/sink.h"
@@ -49,9 +50,9 @@ class CallWriter {
     waits_until_.push_back(waits_until);
   }
 
-  CallTrace finish(std::vector<std::string> communicators) {
+  CallTrace finish(std::vector<std::string> communicators, std::int64_t endless_ns) {
     recorder_->flush();
-    return {sink_->bytes(), std::move(waits_until_), std::move(communicators)};
+    return {sink_->bytes(), std::move(waits_until_), std::move(communicators), endless_ns};
   }
 
  private:
@@ -113,11 +114,12 @@ class DumpCalls {
 Result<CallTrace> trace_of(const hang::Job& job) {
   RINGSIDE_TRY(CallWriter writer, CallWriter::start(TraceClock::HostMonotonic));
   const TimeRange made = made_in(job);
-  DumpCalls calls(job, writer, study::behind(made.begin_ns, made.end_ns));
+  const std::int64_t end = study::behind(made.begin_ns, made.end_ns);
+  DumpCalls calls(job, writer, end);
   for (int rank = 0; rank < job.world(); ++rank) calls.record(rank);
   std::vector<std::string> groups;
   for (const hang::Group& group : job.groups()) groups.push_back(hang::title_of(group));
-  return writer.finish(study::communicator_names(std::move(groups)));
+  return writer.finish(communicator_names(std::move(groups)), end);
 }
 
 Result<CallTrace> trace_of(const study::ScenarioOutcome& outcome) {
@@ -125,13 +127,15 @@ Result<CallTrace> trace_of(const study::ScenarioOutcome& outcome) {
   std::int64_t last = 0;
   for (const study::PlayedCall& call : outcome.played)
     last = std::max({last, call.started_ns, call.completed_ns});
+  for (const TraceEvent& event : outcome.compute) last = std::max(last, event.end_ns);
   const std::int64_t end = study::behind(0, last);
   for (const study::PlayedCall& call : outcome.played) {
     if (call.started_ns < 0) continue;  // it is queued after a call that never ends
     writer.add(study::event_of(call, outcome.groups.size(), end),
                call.moving_ns < 0 ? CallTrace::kForever : call.moving_ns);
   }
-  return writer.finish(study::communicator_names(outcome.groups));
+  for (const TraceEvent& event : outcome.compute) writer.add(event, event.begin_ns);
+  return writer.finish(communicator_names(outcome.groups), end);
 }
 
 }  // namespace ringside::gui

@@ -20,6 +20,8 @@ struct CallTrace {
   /// waits.
   std::vector<std::int64_t> waits_until;
   std::vector<std::string> communicators;  ///< names by number
+  /// Time at which calls that never ended are shown to end; no other call ends then.
+  std::int64_t endless_ns = 0;
 };
 
 /// Makes a trace of Flight Recorder dumps. A call lasts until the rank's next call in the same

@@ -75,9 +75,14 @@ class Slots {
     friend bool operator==(const Whole&, const Whole&) = default;
   };
   static Shown shown_of(const Document& document, const Wanted& wanted);
-  static std::vector<Known> others_of(const Document& document, const Whole&);
+  /// Connections that are drawn in small.
+  struct Others {
+    std::vector<Known> known;
+    std::size_t all = 0;  ///< number of connections of the document
+  };
+  static Others others_of(const Document& document, const Whole&);
   Kept<Shown, Wanted> shown_;
-  Kept<std::vector<Known>, Whole> others_;
+  Kept<Others, Whole> others_;
 };
 
 }  // namespace ringside::gui

@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "base/text.h"
 #include "base/vocabulary.h"
 #include "base/wording.h"
-#include "study/scenario/played_trace.h"
+#include "trace/group_names.h"
 
 namespace ringside::gui {
 namespace {
@@ -103,14 +104,16 @@ Finding losses_of(const Replay& replay) {
   return lost;
 }
 
-std::vector<std::string> communicators_of(std::string_view groups) {
-  constexpr std::string_view kBetween = "; ";
-  std::vector<std::string> names;
-  for (;;) {
-    const std::size_t end = groups.find(kBetween);
-    names.emplace_back(groups.substr(0, end));
-    if (end == std::string_view::npos) return study::communicator_names(std::move(names));
-    groups.remove_prefix(end + kBetween.size());
+/// Visits the calls that run at that time, the latest first, until visit() returns false.
+template <typename Visit>
+void visit_running(const std::vector<CallFacts>& calls, std::int64_t time_ns, const Visit& visit) {
+  constexpr std::ptrdiff_t kMostLooks = 4096;
+  const auto behind = std::ranges::upper_bound(
+      calls, time_ns, {}, [](const CallFacts& call) { return call.time.begin_ns; });
+  const auto looks = std::min(behind - calls.begin(), kMostLooks);
+  for (auto call = behind; call != behind - looks;) {
+    --call;
+    if ((call->never_ended || call->time.end_ns > time_ns) && !visit(*call)) return;
   }
 }
 
@@ -130,8 +133,23 @@ TimeRange Document::whole() const {
   return {begin, std::max(std::clamp(all.end_ns, -kFar, kFar), begin + 1)};
 }
 
+std::vector<const CallFacts*> Document::running_at(std::int64_t time_ns, std::size_t most) const {
+  std::vector<const CallFacts*> running;
+  visit_running(calls, time_ns, [&](const CallFacts& call) {
+    running.push_back(&call);
+    return running.size() < most;
+  });
+  return running;
+}
+
 const CallFacts* Document::call_at(std::int64_t time_ns) const {
   if (calls.empty()) return nullptr;
+  const CallFacts* running = nullptr;
+  visit_running(calls, time_ns, [&](const CallFacts& call) {
+    running = &call;
+    return false;
+  });
+  if (running != nullptr) return running;
   const auto behind = std::ranges::upper_bound(
       calls, time_ns, {}, [](const CallFacts& call) { return call.time.begin_ns; });
   return behind == calls.begin() ? &calls.front() : &*std::prev(behind);
@@ -157,18 +175,36 @@ Document make_document(std::string title, Replay replay) {
   if (Finding lost = losses_of(*made.replay); !lost.lines.empty()) {
     made.findings.push_back(std::move(lost));
   }
+  std::vector<std::string> names;
   if (!made.replay->file().processes().empty()) {
     for (const auto& [key, value] : made.replay->file().processes().front().values) {
       if (key == "cluster") made.surround.machine = value;
-      if (key == kTraceGroups) made.communicators = communicators_of(value);
     }
+    names = communicator_names(made.replay->file().processes().front());
     made.never_ended_ns = never_ended_at(made.replay->file().processes().front());
+    for (CallFacts& call : made.calls) call.never_ended = call.time.end_ns == made.never_ended_ns;
   }
+  name_communicators(made, std::move(names));
   return made;
 }
 
+void name_communicators(Document& document, std::vector<std::string> names) {
+  document.communicators = std::move(names);
+  std::set<std::uint32_t> used;
+  for (const LaneKey& lane : document.replay->lanes()) used.insert(lane.communicator);
+  GroupColours& colours = document.group_colours;
+  colours = {};
+  for (const std::uint32_t one : used) {
+    std::string name = name_of_communicator(document, one);
+    if (used.size() > kGroupInks) name = kind_of_group(name);
+    const auto place = std::ranges::find(colours.names, name) - colours.names.begin();
+    if (place == std::ssize(colours.names)) colours.names.push_back(std::move(name));
+    colours.number_of[one] = static_cast<std::uint32_t>(place);
+  }
+}
+
 std::string title_of(const Document& document, const CallFacts& call) {
-  std::string title = fmt::format("{} {}, ", to_string(call.collective), format_bytes(call.bytes));
+  std::string title = fmt::format("{} {}, ", to_string(call.collective), size_of_call(call.bytes));
   if (call.has_choice) {
     title += fmt::format("{}/{}, ", to_string(call.algorithm), to_string(call.protocol));
   }
@@ -176,6 +212,28 @@ std::string title_of(const Document& document, const CallFacts& call) {
   if (call.communicator != 0 || document.communicators.size() > 2)
     title += " in " + name_of_communicator(document, call.communicator);
   return title;
+}
+
+std::string titles_at(const Document& document, std::int64_t time_ns) {
+  constexpr std::size_t kMostTitles = 2;
+  constexpr std::size_t kMostCounted = 1000;
+  const std::vector<const CallFacts*> running = document.running_at(time_ns, kMostCounted);
+  const CallFacts* const last = document.call_at(time_ns);
+  if (running.empty()) return last == nullptr ? "" : title_of(document, *last);
+  std::string titles;
+  for (std::size_t i = 0; i < std::min(running.size(), kMostTitles); ++i) {
+    titles += fmt::format("{}{}{}", i == 0 ? "" : "; ", title_of(document, *running[i]),
+                          running[i]->never_ended ? " (never ended)" : "");
+  }
+  if (running.size() > kMostTitles)
+    titles += fmt::format("; and {} more", running.size() - kMostTitles);
+  return titles;
+}
+
+std::string size_of_call(Bytes bytes) {
+  std::string text = format_bytes(bytes);
+  if (text.back() >= '0' && text.back() <= '9') text += " B";
+  return text;
 }
 
 std::string name_of_communicator(const Document& document, std::uint32_t number) {
@@ -218,7 +276,7 @@ std::vector<std::string> describe(const Document& document, EventId id) {
   if (event.kind == EventKind::Collective) {
     std::vector<std::string> lines{fmt::format("rank {}: {} of {}, call {}", event.rank,
                                                to_string(event.collective),
-                                               format_bytes({event.bytes}), event.sequence)};
+                                               size_of_call({event.bytes}), event.sequence)};
     if (document.communicators.size() > 1)
       lines.push_back("in " + name_of_communicator(document, event.communicator));
     lines.push_back(
@@ -283,10 +341,15 @@ Ink ink_of(Primitive primitive) {
   return Ink::Copy;
 }
 
-Ink ink_of_group(std::uint32_t communicator) {
-  const std::uint32_t number = communicator % kGroupInks;
-  return number == 0 ? Ink::Call
-                     : static_cast<Ink>(static_cast<std::uint32_t>(Ink::Group1) + number - 1);
+Ink ink_of_group(std::uint32_t number) {
+  const std::uint32_t place = number % kGroupInks;
+  return place == 0 ? Ink::Call
+                    : static_cast<Ink>(static_cast<std::uint32_t>(Ink::Group1) + place - 1);
+}
+
+Ink ink_of_group(const Document& document, std::uint32_t communicator) {
+  const auto found = document.group_colours.number_of.find(communicator);
+  return ink_of_group(found == document.group_colours.number_of.end() ? 0 : found->second);
 }
 
 const char* short_name(Primitive primitive) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +27,14 @@ struct CallFacts {
   TimeRange time;
   std::int64_t all_in_ns = 0;  ///< time at which the last known rank entered
   std::int32_t ranks = 0;
+  bool never_ended = false;  ///< on at least one rank
+};
+
+/// The colours of the groups of ranks that make calls: each has one. If they are more than the colours, each kind of
+/// group, such as "tensor", has one.
+struct GroupColours {
+  std::vector<std::string> names;  ///< by number of the colour: the group, or the kind
+  std::map<std::uint32_t, std::uint32_t> number_of;  ///< by communicator
 };
 
 /// A finding of `hang` about the opened files, or of a file reader.
@@ -71,13 +80,17 @@ struct Document {
   std::vector<std::int64_t> waits_until;
   /// The file states that calls with this end time never ended.
   std::optional<std::int64_t> never_ended_ns;
-  /// Names by number; may be shorter than the number of communicators.
+  /// Names by number; may be shorter than the number of communicators. Set by name_communicators().
   std::vector<std::string> communicators;
+  GroupColours group_colours;
   /// Owner of the memory that the replay points into; null: a file.
   std::shared_ptr<const void> keeps;
 
   [[nodiscard]] TimeRange whole() const;
-  /// Returns the call that runs at that time, else the last one that had begun, else the first one.
+  /// Returns the calls that run at that time, the latest first, at most `most`. A call that never ended runs to the end.
+  [[nodiscard]] std::vector<const CallFacts*> running_at(std::int64_t time_ns,
+                                                         std::size_t most) const;
+  /// Returns the latest call that runs at that time, else the last one that had begun, else the first one.
   /// Null: no calls.
   [[nodiscard]] const CallFacts* call_at(std::int64_t time_ns) const;
   [[nodiscard]] const CallFacts* find_call(std::uint32_t communicator,
@@ -87,12 +100,21 @@ struct Document {
 /// Makes a document of events. It has a finding about unreadable parts of the file.
 Document make_document(std::string title, Replay replay);
 
+/// Names the communicators of a document, and gives the groups their colours.
+void name_communicators(Document& document, std::vector<std::string> names);
+
 /// Returns lines about an event: `recv_reduce_send, 64K at 128K, 12.3us`, its waiting time, its
 /// peers.
 std::vector<std::string> describe(const Document& document, EventId id);
 
 /// Returns a title such as `all_reduce 4M, ring/simple, call 0`.
 std::string title_of(const Document& document, const CallFacts& call);
+
+/// Returns the titles of the calls that run at that time; without such a call, that of the last one.
+std::string titles_at(const Document& document, std::int64_t time_ns);
+
+/// Returns a size with its unit, such as `64K` or `2 B`.
+std::string size_of_call(Bytes bytes);
 
 /// Returns the part of a receive's time before its sender began, or of a call's time before the
 /// last rank entered.
@@ -103,8 +125,10 @@ Nanoseconds waiting_of(const Document& document, EventId id, const TraceEvent& e
 std::string name_of_communicator(const Document& document, std::uint32_t number);
 
 Ink ink_of(Primitive primitive);
-/// Returns the colour of the calls of a communicator; the first kGroupInks ones differ.
-Ink ink_of_group(std::uint32_t communicator);
+/// Returns the colour with that number of GroupColours; the first kGroupInks ones differ.
+Ink ink_of_group(std::uint32_t number);
+/// Returns the colour of the calls of a communicator.
+Ink ink_of_group(const Document& document, std::uint32_t communicator);
 const char* short_name(Primitive primitive);  ///< `RRCS`, as in NCCL's source
 
 }  // namespace ringside::gui

@@ -29,8 +29,8 @@ class MachineGrid {
     sort();
     const auto tiers = static_cast<float>(tiers_.size());
     const float fabric = tiers_.empty() ? 0 : canvas_.line * (0.8F + 2.4F * tiers);
-    nodes(std::max(canvas_.height - top_ - fabric, canvas_.line * 2));
-    float y = canvas_.height - fabric + canvas_.line * 1.4F;
+    nodes(std::max(canvas_.height - top_ - fabric, canvas_.line * 2), fabric);
+    float y = fabric_top_ + canvas_.line * 1.4F;
     for (const auto& [tier, members] : tiers_) {
       spread_tier(members, y);
       y += canvas_.line * 2.4F;
@@ -74,7 +74,8 @@ class MachineGrid {
     });
   }
 
-  void nodes(float height) {
+  /// fabric  height of the fabric's rows
+  void nodes(float height, float fabric) {
     const auto count = static_cast<float>(rows_.size());
     const float most =
         std::clamp(std::ceil(std::sqrt(count * canvas_.width / height)), 1.0F, count);
@@ -82,15 +83,20 @@ class MachineGrid {
     const float columns = std::ceil(count / lines);  // so that no line is much shorter
     const float width = canvas_.width / columns;
     const float each = height / lines;
+    // Between two lines of nodes, of which the lower ones are upside down, links to the fabric cross no other node.
+    const bool is_between = tiers_.size() == 1 && lines == 2;
+    fabric_top_ = is_between ? top_ + each : canvas_.height - fabric;
     const float gap = std::min(8.0F, width * 0.06F);
     int number = 0;
     for (const auto& [node, rows] : rows_) {
       const auto column = static_cast<float>(number % static_cast<int>(columns));
       const auto line = static_cast<float>(number / static_cast<int>(columns));
       const float x = width * column;
-      const float y = top_ + each * line;
+      const bool is_below = is_between && line > 0;
+      const float y = top_ + each * line + (is_below ? fabric : 0);
       made_.nodes.push_back({node, x + gap, y, x + width - gap, y + each - gap});
       one_node(rows, made_.nodes.back());
+      if (is_below) turn(rows, made_.nodes.back());
       ++number;
     }
   }
@@ -124,6 +130,15 @@ class MachineGrid {
     y += gpu_rows * step;
     if (!rows.nics.empty()) spread(rows.nics, box, box.y1 - step / 2, canvas_.letter * 4);
     between(rows.pcie, box, y);
+  }
+
+  /// Turns a node upside down, with its title.
+  void turn(const NodeRows& rows, MachineLayout::NodeBox& box) {
+    for (const PlaceRow* row : {&rows.switches, &rows.gpus, &rows.pcie, &rows.nics}) {
+      for (const std::uint32_t place : *row)
+        made_.at[place].y = box.y0 + box.y1 - made_.at[place].y;
+    }
+    box.is_turned = true;
   }
 
   /// Places each member in the middle of its neighbours, unless members would overlap.
@@ -176,6 +191,7 @@ class MachineGrid {
   const std::vector<MachinePlace>& places_;
   const Canvas& canvas_;
   float top_;
+  float fabric_top_ = 0;
   std::map<std::int32_t, NodeRows> rows_;  ///< by node
   std::map<int, PlaceRow> tiers_;
   MachineLayout made_;

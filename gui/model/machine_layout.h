@@ -16,11 +16,12 @@ struct Point {
 };
 
 /// The positions of a machine's places: a box for each node, with rows of NVSwitches, GPUs, PCIe
-/// and NICs; below the nodes one row for each tier of the fabric.
+/// and NICs; below the nodes one row for each tier of the fabric, or between two lines of nodes its only tier.
 struct MachineLayout {
   struct NodeBox {
     std::int32_t node = 0;
     float x0 = 0, y0 = 0, x1 = 0, y1 = 0;
+    bool is_turned = false;  ///< upside down: its NICs are at the top, its title is at the bottom
   };
   std::vector<NodeBox> nodes;
   std::vector<Point> at;    ///< by place: its centre

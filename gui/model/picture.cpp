@@ -25,6 +25,7 @@ std::string_view name_of(Fill fill) { return kFillNames[static_cast<std::size_t>
 void Picture::clear() {
   boxes.clear();
   strokes.clear();
+  plates.clear();
   discs.clear();
   words.clear();
   spots.clear();
@@ -86,6 +87,10 @@ std::string to_text(const Panel& panel) {
   for (const Stroke& one : panel.picture.strokes) {
     append(text, "{} {:.1f} {:.1f} {:.1f} {:.1f} {} {:.1f}\n", one.has_head ? "arrow  " : "stroke ",
            one.x0, one.y0, one.x1, one.y1, name_of(one.ink), one.width);
+  }
+  for (const Box& plate : panel.picture.plates) {
+    append(text, "plate   {:.1f} {:.1f} {:.1f} {:.1f} {} {}\n", plate.x0, plate.y0, plate.x1,
+           plate.y1, name_of(plate.ink), name_of(plate.fill));
   }
   for (const Disc& disc : panel.picture.discs) {
     append(text, "disc    {:.1f} {:.1f} {:.1f} {} {}\n", disc.x, disc.y, disc.radius,

@@ -99,7 +99,7 @@ struct Disc {
 struct Words {
   enum class Align : std::uint8_t { Left, Middle, Right };
   float x = 0, y = 0;  ///< upper edge; x at the side that `align` names
-  float width = 0;     ///< maximum width; longer text is cut; 0: no limit
+  float width = 0;     ///< maximum width; longer text ends in "..."; 0: no limit
   Align align = Align::Left;
   Ink ink = Ink::Text;
   std::string text;
@@ -111,11 +111,12 @@ struct Spot {
   Target target;
 };
 
-/// The shapes of a view, drawn in this order: boxes, strokes, discs, words; within each in the
-/// order of the list.
+/// The shapes of a view, drawn in this order: boxes, strokes, plates, discs, words; within each in
+/// the order of the list.
 struct Picture {
   std::vector<Box> boxes;
   std::vector<Stroke> strokes;
+  std::vector<Box> plates;  ///< boxes that strokes lead to, and behind which they end
   std::vector<Disc> discs;
   std::vector<Words> words;
   std::vector<Spot> spots;  ///< clickable areas; if several overlap, the last one counts

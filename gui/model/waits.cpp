@@ -22,19 +22,25 @@ struct WaitBox {
   std::vector<std::size_t> behind;  ///< boxes that it waits for
   std::string at;
   bool is_culprit = false;
+  bool is_dead = false;
   int column = kUnplaced;  ///< 0: not blocked; else one more than the box that it waits for
   float x0 = 0, y0 = 0;
 };
 
 std::vector<WaitBox> boxes_of(const std::vector<WaitingRank>& ranks) {
-  std::map<std::tuple<bool, std::vector<int>, std::string>, std::size_t> places;
+  std::map<std::tuple<bool, std::vector<int>, std::string, bool>, std::size_t> places;
   std::vector<WaitBox> boxes;
   std::map<int, std::size_t> box_of;
   for (const WaitingRank& one : ranks) {
     const auto [place, is_new] =
-        places.try_emplace({one.is_culprit, one.for_whom, one.at}, boxes.size());
-    if (is_new)
-      boxes.push_back({.ranks = {}, .behind = {}, .at = one.at, .is_culprit = one.is_culprit});
+        places.try_emplace({one.is_culprit, one.for_whom, one.at, one.is_dead}, boxes.size());
+    if (is_new) {
+      boxes.push_back({.ranks = {},
+                       .behind = {},
+                       .at = one.at,
+                       .is_culprit = one.is_culprit,
+                       .is_dead = one.is_dead});
+    }
     boxes[place->second].ranks.push_back(one.rank);
     box_of[one.rank] = place->second;
   }
@@ -140,7 +146,8 @@ void draw_waits(const std::vector<WaitingRank>& ranks, const Canvas& canvas, Pic
                           .width = width,
                           .align = Words::Align::Middle,
                           .ink = Ink::Faint,
-                          .text = !box.at.empty()      ? box.at
+                          .text = box.is_dead          ? "its process has ended"
+                                  : !box.at.empty()    ? box.at
                                   : box.behind.empty() ? "is not blocked"
                                                        : "waits"});
     into.spots.push_back(

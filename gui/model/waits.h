@@ -10,10 +10,11 @@ namespace ringside::gui {
 /// The state of one rank of a hung job.
 struct WaitingRank {
   int rank = 0;
-  /// Ranks that it waits for, ascending; empty: it is not blocked.
+  /// Ranks that it waits for, ascending; empty: it is not blocked, or dead.
   std::vector<int> for_whom;
   std::string at;  ///< "all_reduce 12 of default_pg"; empty: unknown
   bool is_culprit = false;
+  bool is_dead = false;  ///< its process has ended
 };
 
 /// Draws which ranks wait for which. Equal ranks share a box; a waiting rank is left of the ranks

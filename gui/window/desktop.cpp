@@ -362,6 +362,7 @@ Status go_where_asked(const Arguments& arguments, Session& session) {
   if (arguments.at) state.now_ns = std::clamp(moment(*arguments.at), whole.begin_ns, whole.end_ns);
   if (arguments.at_percent)
     state.now_ns = whole.begin_ns + share_of(whole.end_ns - whole.begin_ns, *arguments.at_percent);
+  if (is_still && arguments.choose.empty()) session.show_current_call();
   return {};
 }
 

@@ -135,6 +135,13 @@ Result<JobReport> JobReport::read(RasAnswer answer) {
     RINGSIDE_TRY(report.parsed, hang::parse_ras_report(report.answer.text));
     report.fingerprint = fingerprint_of(*report.parsed);
   } else {
+    const auto has = [&](std::string_view words) {
+      return report.answer.text.find(words) != std::string::npos;
+    };
+    if (!has("NCCL version") && !has("Job summary") && !has("Communicators")) {
+      return Error{ErrorCode::Corrupt, "the answer is no report of NCCL's RAS service",
+                   "is that the port of NCCL_RAS_ADDR (28028 by default), or of bench --status?"};
+    }
     report.fingerprint = fingerprint_of(report.answer.text);
   }
   return report;

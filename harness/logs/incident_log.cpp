@@ -10,8 +10,6 @@
 namespace ringside {
 namespace {
 
-enum NoiseKey : std::uint64_t { kPort = 200 };
-
 /// The range of ephemeral ports in which a rank's port lies.
 /// source  net.ipv4.ip_local_port_range of Linux: 32768 to 60999
 constexpr int kFirstPort = 32'768;

@@ -11,8 +11,6 @@
 namespace ringside {
 namespace {
 
-enum NoiseKey : std::uint64_t { kStruck = 400 };
-
 constexpr int kHopper = 90;
 
 Host first_host(const LogRequest& request) { return request.hosts.runs.front().host; }

@@ -18,10 +18,8 @@ namespace ringside {
 namespace {
 
 constexpr std::size_t kProcessesAtOnce = 1024;
-constexpr std::size_t kBuffer = 1U << 20U;
+constexpr std::size_t kBufferBytes = 1U << 20U;
 constexpr std::uint64_t kMostLinesInARow = 6;
-
-enum NoiseKey : std::uint64_t { kOrder = 500 };
 
 Result<UniqueFd> create(const std::string& path) {
   UniqueFd file = open_for_writing(path, O_TRUNC);
@@ -119,7 +117,7 @@ Result<LogFiles> write_log_files(const LogJob& job, const std::string& folder,
                  create(fmt::format("{}/nccl.{}.{}.log", folder, log.host(), log.pid())));
     for (const LogPhase& phase : phases) {
       write_phase(job, static_cast<int>(process), phase, log);
-      if (log.text().size() < kBuffer && &phase != &phases.back()) continue;
+      if (log.text().size() < kBufferBytes && &phase != &phases.back()) continue;
       const std::string text = log.take();
       written.bytes += text.size();
       written.lines += count_lines(text);
@@ -146,7 +144,7 @@ Result<LogFiles> write_joined_log(const LogJob& job, const std::string& folder,
   };
   const auto take = [&](std::string_view lines) -> Status {
     buffer += lines;
-    return buffer.size() < kBuffer ? Status{} : flush();
+    return buffer.size() < kBufferBytes ? Status{} : flush();
   };
   RINGSIDE_TRY(write_joined(job, take, progress));
   RINGSIDE_TRY(flush());

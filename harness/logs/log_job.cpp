@@ -15,12 +15,10 @@ namespace ringside {
 namespace {
 
 /// Keys that make independent random numbers from one seed.
-enum NoiseKey : std::uint64_t { kPid = 1, kCommunicator };
-
 constexpr int kHostsInSubnet = 250;  ///< of 10.20.x.0/24
 constexpr int kCpusOfNode = 32;      ///< CPUs of a NUMA node in the written masks
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
+std::size_t to_size(int index) { return static_cast<std::size_t>(index); }
 
 /// Returns the address of a host in 10.20.0.0/16.
 std::string address_of(int host) {
@@ -101,7 +99,7 @@ void LogJob::name_hosts() {
       named.interface = {interface_name(named.network), address_of(index)};
       if (request_.bootstrap) named.interface = *request_.bootstrap;
       const int first_pid =
-          2000 + static_cast<int>(noise(request_.seed, kPid, at(index)) % 90'000) * 10;
+          2000 + static_cast<int>(noise(request_.seed, kPid, to_size(index)) % 90'000) * 10;
       for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu) {
         const int local = static_cast<int>(gpu);
         processes_.push_back({index, local, first_pid + local, cpus_of(*gpus[gpu].cpu)});
@@ -121,7 +119,7 @@ Result<std::shared_ptr<const CommunicatorLayout>> LogJob::layout_of(const JobHos
 
 void LogJob::number(Generation& generation, int index) const {
   for (std::size_t i = 0; i < generation.communicators.size(); ++i) {
-    generation.communicators[i].id = noise(request_.seed, kCommunicator + at(index) * 16, i);
+    generation.communicators[i].id = noise(request_.seed, kCommunicator + to_size(index) * 16, i);
   }
 }
 
@@ -153,11 +151,11 @@ Result<Generation> LogJob::node_groups() const {
     auto& layout = known[runs];
     if (!layout) {
       JobHosts hosts{.hosts_per_nvl_domain = each};
-      for (const int run : runs) hosts.runs.push_back({request_.hosts.runs[at(run)].host, 1});
+      for (const int run : runs) hosts.runs.push_back({request_.hosts.runs[to_size(run)].host, 1});
       RINGSIDE_TRY(layout, layout_of(hosts));
     }
     for (const int process : processes) {
-      generation.of_process[at(process)] = static_cast<int>(generation.communicators.size());
+      generation.of_process[to_size(process)] = static_cast<int>(generation.communicators.size());
     }
     generation.communicators.push_back({.layout = layout, .members = std::move(processes)});
   }
@@ -177,13 +175,13 @@ Result<Generation> LogJob::place_groups() const {
     if (processes.size() < 2) continue;
     JobHosts hosts;
     for (const HostRun& run : request_.hosts.runs) {
-      if (gpus_of(run.host).size() <= at(place)) continue;
+      if (gpus_of(run.host).size() <= to_size(place)) continue;
       hosts.runs.push_back(run);
       keep_gpus(hosts.runs.back().host, std::array{place});
     }
     RINGSIDE_TRY(const auto layout, layout_of(hosts));
     for (const int process : processes) {
-      generation.of_process[at(process)] = static_cast<int>(generation.communicators.size());
+      generation.of_process[to_size(process)] = static_cast<int>(generation.communicators.size());
     }
     generation.communicators.push_back({.layout = layout, .members = std::move(processes)});
   }

@@ -6,6 +6,22 @@
 
 namespace ringside {
 
+/// The first argument of noise() besides the seed: one for each invented quantity, so that they do not depend on each
+/// other. A log's text changes with these values.
+enum NoiseKey : std::uint64_t {
+  kPid = 1,
+  kCommunicator,
+  kPointer = 100,
+  kShare,
+  kPort = 200,
+  kBuffer = 300,
+  kStream,
+  kStruck = 400,  ///< which host is misconfigured
+  kActiveTime = 450,
+  kPassiveTime,
+  kOrder = 500,  ///< of the lines of processes in a shared file
+};
+
 /// Returns a pseudorandom number that depends only on the arguments, so any part of a log can be
 /// written alone.
 /// source  Steele, Lea, Flood: Fast splittable pseudorandom number generators (splitmix64). The factors are two odd

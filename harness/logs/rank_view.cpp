@@ -8,8 +8,6 @@
 namespace ringside {
 namespace {
 
-enum NoiseKey : std::uint64_t { kPointer = 100, kShare };
-
 constexpr int kThreadsFrom = 100;      ///< thread ids follow the process ids of a host
 constexpr int kThreadsEach = 4;        ///< thread ids of a process in each generation
 constexpr int kProcessesAtMost = 128;  ///< of a host; the thread ids of the next generation follow

@@ -9,8 +9,6 @@ namespace {
 
 /// Keys of noise(). The buffers use kBuffers keys from kBuffer on; the stream's is among them, but its address has
 /// other upper bits.
-enum NoiseKey : std::uint64_t { kBuffer = 300, kStream };
-
 // Addresses like those that CUDA returns: buffers in the range of device memory, streams on the host's heap.
 constexpr std::uint64_t kDeviceMemory = 0x7F0000000000,
                         kBufferBits = 0xFFFFFFFE00;  ///< aligned to 512 bytes

@@ -20,10 +20,11 @@ namespace {
 constexpr Subsystems kInit = Subsystem::Init;
 
 /// The steps whose duration is drawn.
-enum NoiseKey : std::uint64_t { kBootstrap, kTopo, kKernels, kAlloc, kTotal, kCore };
+/// Steps of the set-up of a communicator.
+enum SetUpStep : std::uint64_t { kBootstrap, kTopo, kKernels, kAlloc, kTotal, kCore };
 
 /// Returns the seconds that a step takes with that many ranks.
-double seconds(const RankView& rank, NoiseKey what, double least, double each) {
+double seconds(const RankView& rank, SetUpStep what, double least, double each) {
   return least * (0.8 + 0.4 * rank.share(what)) + each * rank.layout().nranks();
 }
 

@@ -9,6 +9,7 @@
 #include "engine/topology/device_models.h"
 #include "engine/topology/host_edit.h"
 #include "engine/topology/paths/reach.h"
+#include "harness/logs/noise.h"
 
 namespace ringside {
 namespace {
@@ -95,7 +96,6 @@ std::span<const std::string_view> diagnostics_variables() {
 
 void write_diagnostics(const RankView& rank, DebugLog& log) {
   if (rank.version().is_before(31) || rank.rank != 0) return;
-  enum NoiseKey : std::uint64_t { kActiveTime = 400, kPassiveTime };
   const int nranks = rank.layout().nranks();
   const auto print = [&log](const std::vector<std::string>& lines) {
     for (const std::string& line : lines) log.diagnosis(line);

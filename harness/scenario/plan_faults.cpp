@@ -156,7 +156,7 @@ class RankEditor {
       return a.op == b.op && a.type == b.type && a.count == b.count && a.peer == b.peer;
     };
     if (!std::ranges::equal(call, changed, is_same)) return;
-    idle_.push_back(fmt::format("{} of rank {}: its {} is the same with it",
+    idle_.push_back(fmt::format("{} of rank {} does not change its {}",
                                 to_string(changes.front()->kind), rank_,
                                 hangs::to_string(call.front().op)));
   }

@@ -39,6 +39,8 @@ inline constexpr const char* kTraceGroups = "groups";
 inline constexpr const char* kGroupSizes = "group_sizes";
 /// Key of `values`: the tools whose recordings the trace was made of.
 inline constexpr const char* kRecordedBy = "recorded_by";
+/// Key of `values`, set by its presence: calls are in the trace once they ended, so that none shows where a rank waits.
+inline constexpr const char* kCompletedOnly = "completed_only";
 /// Keys of `values`: the hosts, in the form of --on; the product name of the GPUs.
 inline constexpr const char* kTraceCluster = "cluster";
 inline constexpr const char* kTraceGpu = "gpu";

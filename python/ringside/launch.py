@@ -28,7 +28,9 @@ def arguments_of(words):
         prog="ringside run", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("-n", "--ranks", type=int, default=2, help="processes to start (default 2)")
-    parser.add_argument("--fault", action="append", default=[], help="what goes wrong, as `ringside bench --fault` takes it")
+    parser.add_argument(
+        "--fault", action="append", default=[], help="what goes wrong, as `ringside bench --fault` takes it; calls count from 0"
+    )
     parser.add_argument("--fault-plan", help="a file of faults (docs/reference/planned-faults.md)")
     parser.add_argument("--timeout", type=float, help="seconds after which a call fails (default: as the script says)")
     parser.add_argument("--grace", type=float, default=2, help="seconds for the other ranks to end after one failed (2)")

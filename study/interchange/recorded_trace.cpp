@@ -269,6 +269,9 @@ Result<RecordedTrace> trace_of(std::vector<Recording> all) {
   info.realtime_offset = Nanoseconds{0};  // times are of the wall clock
   info.host = all.empty() || all.front().host.empty() ? "unknown" : one_line(all.front().host);
   info.values.emplace_back(kRecordedBy, made.tools);
+  if (std::ranges::any_of(all, &Recording::is_completed_only)) {
+    info.values.emplace_back(kCompletedOnly, "1");
+  }
   if (!all.empty() && !all.front().gpu.empty()) {
     info.values.emplace_back(kTraceGpu, one_line(all.front().gpu));
   }

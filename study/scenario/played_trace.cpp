@@ -34,6 +34,19 @@ std::int64_t moment_of(std::vector<std::int64_t> ends, std::uint64_t most) {
   return *place + 1;  // of calls that end together all or none
 }
 
+/// Returns the group of the rank's first collective, or else the first group of which the rank is a member; 0: none.
+std::uint32_t group_of_compute(const hangs::RankHistory& history, int rank,
+                               const hangs::Program& program) {
+  for (const hangs::Record& record : history.records) {
+    if (!hangs::is_p2p(record.step->op)) return static_cast<std::uint32_t>(record.step->group);
+  }
+  const auto found = std::ranges::find_if(program.groups, [&](const hangs::Group& group) {
+    return std::ranges::find(group.ranks, rank) != group.ranks.end();
+  });
+  return found == program.groups.end() ? 0
+                                       : static_cast<std::uint32_t>(found - program.groups.begin());
+}
+
 }  // namespace
 
 PlayedCall played_call(int rank, const hangs::Record& record) {
@@ -61,12 +74,6 @@ std::vector<std::string> group_names(const hangs::Program& program) {
   return names;
 }
 
-std::vector<std::string> communicator_names(std::vector<std::string> groups) {
-  const std::size_t count = groups.size();
-  for (std::size_t i = 0; i < count; ++i) groups.push_back(groups[i] + ", transfers");
-  return groups;
-}
-
 std::int64_t behind(std::int64_t first_ns, std::int64_t last_ns) {
   return last_ns + std::max<std::int64_t>((last_ns - first_ns) / 8, 1000);
 }
@@ -85,6 +92,31 @@ TraceEvent event_of(const PlayedCall& call, std::size_t groups, std::int64_t end
   return event;
 }
 
+std::vector<TraceEvent> compute_events(const hangs::Play& play, const hangs::Program& program) {
+  std::vector<TraceEvent> all;
+  for (std::size_t rank = 0; rank < play.ranks.size(); ++rank) {
+    std::vector<hangs::Kernel> kernels = play.ranks[rank].kernels;
+    if (kernels.empty()) continue;
+    std::ranges::sort(kernels, {}, &hangs::Kernel::started);
+    TraceEvent event;
+    event.kind = EventKind::Compute;
+    event.channel = kComputeChannel;
+    event.rank = static_cast<std::int32_t>(rank);
+    event.communicator = group_of_compute(play.ranks[rank], event.rank, program);
+    const std::size_t first = all.size();
+    for (const hangs::Kernel& kernel : kernels) {
+      if (all.size() > first && kernel.started < all.back().end_ns) {
+        all.back().end_ns = std::max(all.back().end_ns, kernel.completed);
+        continue;
+      }
+      event.begin_ns = kernel.started;
+      event.end_ns = kernel.completed;
+      all.push_back(event);
+    }
+  }
+  return all;
+}
+
 Result<PlayedTrace> write_trace(const hangs::Play& play, const hangs::Program& program,
                                 const std::string& name, const std::string& path,
                                 std::uint64_t most_events) {
@@ -97,6 +129,11 @@ Result<PlayedTrace> write_trace(const hangs::Play& play, const hangs::Program& p
     endless += is_endless(record) ? 1 : 0;
     ends.push_back(is_endless(record) ? INT64_MAX - 1 : record.completed);
   });
+  const std::vector<TraceEvent> compute = compute_events(play, program);
+  for (const TraceEvent& event : compute) {
+    last = std::max(last, event.end_ns);
+    ends.push_back(event.end_ns);
+  }
   written.from_ns = moment_of(std::move(ends), most_events);
   const std::int64_t end = behind(0, last);
   TraceInfo info = this_process_info(TraceClock::Simulated);
@@ -113,8 +150,11 @@ Result<PlayedTrace> write_trace(const hangs::Play& play, const hangs::Program& p
       return;
     }
     lane->record(event_of(played_call(rank, record), program.groups.size(), end));
-    ++written.events;
+    ++written.calls;
   });
+  for (const TraceEvent& event : compute) {
+    if (event.end_ns >= written.from_ns) lane->record(event);
+  }
   recorder->flush();
   if (recorder->stats().dropped == 0) return written;
   return Error{ErrorCode::System, fmt::format("{}: the trace could not be written", path),

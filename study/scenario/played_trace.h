@@ -36,10 +36,6 @@ PlayedCall played_call(int rank, const hangs::Record& record);
 /// Returns the name of each group by number, such as "pipeline [3]".
 std::vector<std::string> group_names(const hangs::Program& program);
 
-/// Returns the names for a trace of calls: the groups, then one more entry per group for its
-/// transfers, which are numbered separately.
-std::vector<std::string> communicator_names(std::vector<std::string> groups);
-
 /// Returns the time at which the display ends a call that never ends: visibly after both times.
 std::int64_t behind(std::int64_t first_ns, std::int64_t last_ns);
 
@@ -49,16 +45,20 @@ std::int64_t behind(std::int64_t first_ns, std::int64_t last_ns);
 /// end_ns  end to show for a call that never ends
 TraceEvent event_of(const PlayedCall& call, std::size_t groups, std::int64_t end_ns);
 
+/// Returns the times of each rank's other kernels as events of kind Compute, by rank; kernels that overlap are one event.
+/// They belong to the group of the rank's first collective; without one, to the first group of which the rank is a member.
+std::vector<TraceEvent> compute_events(const hangs::Play& play, const hangs::Program& program);
+
 /// Counts of what write_trace() has written.
 struct PlayedTrace {
-  std::uint64_t events = 0;
+  std::uint64_t calls = 0;
   std::uint64_t left_out = 0;  ///< number of calls before from_ns, which were omitted
   std::int64_t from_ns = 0;
 };
 
-/// Writes the calls that streams have started to an .rtrace file. Writes at most `most_events`
-/// calls: of all ranks, those from the latest possible time on. Calls that never end get the end
-/// time that `kNeverEnded` names.
+/// Writes the calls that streams have started, and compute_events(), to an .rtrace file. Writes at most
+/// `most_events` of both: of all ranks, those from the latest possible time on. Calls that never end get
+/// the end time that `kNeverEnded` names.
 /// errors  as TraceFileSink::create()
 Result<PlayedTrace> write_trace(const hangs::Play& play, const hangs::Program& program,
                                 const std::string& name, const std::string& path,

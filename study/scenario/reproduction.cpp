@@ -21,10 +21,8 @@ using OutlineKind = OutlineStep::Kind;
 
 class Reproducer {
  public:
-  Reproducer(const hang::Examination& evidence, int keep)
-      : job_(*evidence.job),
-        keep_(static_cast<std::size_t>(keep)),
-        recorded_(recorded_dumps(evidence)) {
+  Reproducer(const hang::Examination& evidence, const ReproductionRequest& request)
+      : job_(*evidence.job), request_(request), recorded_(recorded_dumps(evidence)) {
     made_.original = evidence.verdict.best;
     made_.has_ncclras =
         std::ranges::count(evidence.files, hang::FileKind::Ras, &hang::InputFile::kind) > 0;
@@ -43,14 +41,22 @@ class Reproducer {
       return Error{ErrorCode::InvalidArgument, "no dump has calls that could be replayed",
                    "give flight recorder dumps: logs and stacks have no sequences of calls"};
     }
-    const std::size_t left_out = merger_->emit_common(keep_);
+    const std::size_t left_out = merger_->emit_common(static_cast<std::size_t>(request_.keep));
     if (left_out > 0) {
       note(
           fmt::format("{} of calls before these are omitted", plural(left_out, "round", "rounds")));
     }
-    merger_->emit_own();
-    stop_those_that_stopped();
-    RINGSIDE_TRY(check_what_is_needed());
+    if (request_.is_healthy) {
+      if (outline().steps.empty()) {
+        return Error{ErrorCode::InvalidArgument,
+                     "--healthy: no call is recorded that all its ranks completed",
+                     "omit --healthy, or give dumps with more calls (TORCH_FR_BUFFER_SIZE=2000)"};
+      }
+    } else {
+      merger_->emit_own();
+      stop_those_that_stopped();
+      RINGSIDE_TRY(check_what_is_needed());
+    }
     finish();
     return std::move(made_);
   }
@@ -179,6 +185,11 @@ class Reproducer {
     made_.unknown = recorded_.job.unknown;
     Scenario& scenario = made_.scenario;
     scenario.name = outline().name = "reproduced";
+    if (request_.is_healthy) {
+      scenario.about = "the calls that all ranks completed before the hang";
+      scenario.expect.outcome = Expectation::Outcome::Finished;
+      return;
+    }
     scenario.about = hang::why_of(made_.original);
     scenario.expect.outcome = Expectation::Outcome::Hang;
     if (made_.original.kind != hang::Kind::Unknown) {
@@ -200,7 +211,7 @@ class Reproducer {
   }
 
   const hang::Job& job_;
-  const std::size_t keep_;
+  const ReproductionRequest request_;
   RecordedDumps recorded_;  ///< calls: those that only some made, once the others are emitted
   Reproduction made_;
   std::optional<SequenceMerger> merger_;
@@ -209,12 +220,13 @@ class Reproducer {
 
 }  // namespace
 
-Result<Reproduction> reproduction_of(const hang::Examination& evidence, int keep) {
+Result<Reproduction> reproduction_of(const hang::Examination& evidence,
+                                     const ReproductionRequest& request) {
   if (evidence.job == nullptr || evidence.dumps.empty()) {
     return Error{ErrorCode::InvalidArgument, "no dump has calls that could be replayed",
                  "give flight recorder dumps: logs and stacks have no sequences of calls"};
   }
-  return Reproducer(evidence, keep).run();
+  return Reproducer(evidence, request).run();
 }
 
 }  // namespace ringside::study

@@ -12,7 +12,7 @@ namespace ringside::study {
 
 /// A scenario that reproduces a hang, made from its evidence.
 struct Reproduction {
-  Scenario scenario;  ///< expects the verdict on the evidence
+  Scenario scenario;  ///< expects the verdict on the evidence, or that the job finishes
   hang::Explanation original;
   /// The evidence includes an ncclras report, which a replay may lack.
   bool has_ncclras = false;
@@ -20,14 +20,21 @@ struct Reproduction {
   std::vector<std::string> unknown;
 };
 
+/// What to reproduce.
+struct ReproductionRequest {
+  int keep =
+      24;  ///< maximum number of calls per rank before the first that differs or does not end
+  bool is_healthy = false;  ///< only the calls that all members made: the job without its hang
+};
+
 /// Builds the scenario from the last calls that all members made, each rank's own calls after them,
 /// and a fault for each rank that stopped, at the call that others wait in. A rank without evidence
 /// is stopped, or killed if the verdict says that it died; a rank that was computing stalls; a rank
 /// that was elsewhere throws.
 ///
-/// keep    maximum number of calls per rank before the first that differs or does not end
 /// errors  InvalidArgument: no dumps with sequences of calls; no rank waits; the difference (peers
-///         of transfers, roots) is not recorded
-Result<Reproduction> reproduction_of(const hang::Examination& evidence, int keep = 24);
+///         of transfers, roots) is not recorded; is_healthy, and the first calls differ
+Result<Reproduction> reproduction_of(const hang::Examination& evidence,
+                                     const ReproductionRequest& request = {});
 
 }  // namespace ringside::study

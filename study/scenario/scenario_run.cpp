@@ -95,6 +95,7 @@ StepTimes times_of(const hangs::Play& play, const std::vector<int>& copies, int 
 /// Copies the calls into the outcome. Records point into the program, which the outcome outlives.
 void keep_calls(const hangs::Play& play, const Program& program, ScenarioOutcome& outcome) {
   outcome.groups = group_names(program);
+  outcome.compute = compute_events(play, program);
   for (std::size_t rank = 0; rank < play.ranks.size(); ++rank) {
     for (const hangs::Record& record : play.ranks[rank].records)
       outcome.played.push_back(played_call(static_cast<int>(rank), record));
@@ -336,7 +337,7 @@ class SimulatedRun {
                                                       question_.folder + "/run.rtrace"));
     if (trace.left_out > 0) {
       outcome_.notes.push_back(
-          fmt::format("run.rtrace has the last {} calls, those that ended after {}", trace.events,
+          fmt::format("run.rtrace has the last {} calls, those that ended after {}", trace.calls,
                       format_time(Seconds{static_cast<double>(trace.from_ns) * 1e-9})));
     }
     return add_dumps_to_trace(question_.folder);

@@ -67,6 +67,7 @@ struct ScenarioOutcome {
   std::vector<CallTime> calls;  ///< simulated on the scenario's cluster
   /// Where ScenarioQuestion::keeps_calls; rank by rank, as made
   std::vector<PlayedCall> played = {};
+  std::vector<TraceEvent> compute = {};  ///< likewise: compute_events()
   std::vector<std::string> groups = {};  ///< likewise: "pipeline [3]"
   int ranks = 0;
   int hosts = 0;  ///< hosts of the scenario's cluster that the ranks use; 0: no cluster

@@ -125,6 +125,8 @@ TEST(ScenarioVerb, AVerdictIsVerified) {
   const json answer = json::parse(verified.out);
   ASSERT_FALSE(answer["synthesis"].empty());
   EXPECT_EQ(answer["synthesis"][0]["culprits"], answer["verdict"]["culprits"]) << verified.out;
+  const std::string shown = run_program({"hang", "--verify", dumps}).out;
+  EXPECT_NE(shown.find("by the dumps alone; the confidence of 0."), std::string::npos) << shown;
   fs::remove_all(dumps);
 }
 

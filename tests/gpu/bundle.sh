@@ -35,7 +35,7 @@ command -v ninja > /dev/null && generator=(-G Ninja)
 # Not Release, for which some folders have another -O: GCC 12 fails on a header that was precompiled with less.
 flags="-Og -DNDEBUG -ffunction-sections -fdata-sections --param ggc-min-expand=400 --param ggc-min-heapsize=1000000"
 configured=$(cmake "${generator[@]}" -B "$build" -S . -DRINGSIDE_CUDA=ON -DRINGSIDE_BATCH=30 -DRINGSIDE_CUDA_ARCHITECTURES="$architecture" \
-  -DRINGSIDE_SIMGRID_PROGRAM=OFF -DRINGSIDE_PMIX=OFF -DCMAKE_BUILD_TYPE=MinSizeRel "-DCMAKE_CXX_FLAGS_MINSIZEREL=$flags" \
+  -DRINGSIDE_PMIX=OFF -DCMAKE_BUILD_TYPE=MinSizeRel "-DCMAKE_CXX_FLAGS_MINSIZEREL=$flags" \
   "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--gc-sections,--disable-new-dtags" -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON "-DCMAKE_INSTALL_RPATH=\$ORIGIN/lib")
 echo "$configured"
 [[ $configured == *"found     CUDA Toolkit"* ]] ||

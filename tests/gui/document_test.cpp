@@ -21,7 +21,7 @@ TEST(Document, ACallLastsFromItsFirstRankToItsLast) {
   EXPECT_EQ(call.time.begin_ns, 0);
   EXPECT_EQ(call.time.end_ns, 100'000);
   EXPECT_EQ(call.ranks, 2);
-  EXPECT_EQ(title_of(*document, call), "all_reduce 1000, ring/simple, call 0");
+  EXPECT_EQ(title_of(*document, call), "all_reduce 1000 B, ring/simple, call 0");
 }
 
 TEST(Document, ACallWithoutAnEndIsRecognisedByItsSteps) {

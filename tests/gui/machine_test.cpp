@@ -102,6 +102,29 @@ TEST(Machine, ItsPlacesAreDrawnWithinTheCanvas) {
   }
 }
 
+// 4 nodes are two lines of two: the fabric is between them, and each NIC is nearer to it than its GPUs are.
+TEST(Machine, LinksToTheFabricCrossNoOtherNode) {
+  const auto document = ring_on("dgx-h100", 4);
+  ASSERT_NE(document, nullptr);
+  const Machine& machine = *document->surround.ways;
+  const MachineLayout layout = lay_out(machine, {.width = 1300, .height = 750}, 10);
+  ASSERT_EQ(layout.nodes.size(), 4U);
+  int links = 0;
+  for (const auto& [hop, rate] : machine.hops()) {
+    const auto [from, to] = hop;
+    if (machine.places()[to].kind != MachinePlace::Kind::Fabric) continue;
+    ++links;
+    const float y0 = std::min(layout.at[from].y, layout.at[to].y);
+    const float y1 = std::max(layout.at[from].y, layout.at[to].y);
+    for (const MachineLayout::NodeBox& node : layout.nodes) {
+      if (node.node == machine.places()[from].node) continue;
+      const bool is_in_column = layout.at[from].x >= node.x0 && layout.at[from].x <= node.x1;
+      EXPECT_FALSE(is_in_column && node.y0 < y1 && node.y1 > y0) << machine.title_of(from);
+    }
+  }
+  EXPECT_GT(links, 0);
+}
+
 TEST(Machine, PartsOfPcieAreNamedAsSuch) {
   const auto document = ring_on("dgx-h100", 2);
   ASSERT_NE(document, nullptr);

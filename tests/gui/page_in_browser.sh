@@ -23,6 +23,8 @@ show run.html chunks@100 | grep -q 'data-ready="events 248 transfers 224 chunks 
 "$ringside" sim all_reduce --bytes 8M --on dgx-h100 --algo nvls --proto simple --channels 4 --trace "$folder/nvls.rtrace" >/dev/null
 "$ringside" trace export --html "$folder/nvls.html" "$folder/nvls.rtrace"
 show nvls.html topology@50 | grep -q 'transfers 4096 chunks 2048 of 2048 switched 4096 rounds 2 unfinished 0"'
+# A channel's strands run at the same time: no bar covers another one, and the pointer names the bar that is drawn.
+grep -q 'data-covered="0"' "$folder/dom"
 
 # A tree of 4 nodes: chains of 8 ranks below the nodes' tree, of which one channel is drawn.
 "$ringside" sim all_reduce --bytes 64K --on dgx-h100 --nodes 4 --algo tree --proto ll --channels 2 --trace "$folder/tree.rtrace" >/dev/null
@@ -45,6 +47,24 @@ END
 show hung.html timeline | grep -q 'unfinished 1"'
 grep -q 'role="alert">This job hung\.' "$folder/dom"
 grep -q 'all_reduce 8K, call 2 never ended on ranks 0-1, 3; rank 2 never entered it' "$folder/dom"
+# The list of calls names the current one.
+grep -q 'data-call="all_reduce 8K, call 2"' "$folder/dom"
+
+# Groups: calls with equal numbers are named by their groups, and kernels have lanes.
+cat >"$folder/groups.yaml" <<'END'
+ringside: scenario/1
+name: groups
+ranks: 4
+groups: {pair: [0-1, 2-3]}
+steps:
+- kernel: 1ms
+- all_reduce: {on: pair, count: 1024, type: float}
+END
+"$ringside" run "$folder/groups.yaml" -o "$folder/groups" >/dev/null
+"$ringside" trace export --html "$folder/groups.html" "$folder/groups/run.rtrace"
+show groups.html timeline@90 >/dev/null
+grep -q 'data-call="all_reduce 4K, call 1 in pair' "$folder/dom"
+grep -q 'data-rows="2 groups, 8 lanes"' "$folder/dom"
 
 # 8 ranks, 16 channels, 54 loops of 15 steps each; 8 calls.
 "$ringside" sim all_reduce --bytes 216M --on dgx-h100 --algo ring --proto simple --channels 16 --set NCCL_BUFFSIZE=65536 \

@@ -75,6 +75,69 @@ TEST(Session, AStillShowsTheMiddleOfACall) {
   EXPECT_EQ(moment_of_still(*document_of({})), 0);
 }
 
+// Call 0 of group 0 runs from 0 to 100 us, that of group 1 from 20 to 30 us.
+TEST(Session, TheCurrentCallsAreThoseThatRun) {
+  std::vector<TraceEvent> events(2);
+  for (TraceEvent& event : events) event.kind = EventKind::Collective;
+  events[0].end_ns = 100'000;
+  events[1].communicator = 1;
+  events[1].begin_ns = 20'000;
+  events[1].end_ns = 30'000;
+  Document document = *document_of(events);
+  name_communicators(document, {"world", "pair"});
+  EXPECT_EQ(document.call_at(25'000)->communicator, 1U);
+  EXPECT_EQ(document.running_at(25'000, 10).size(), 2U);
+  EXPECT_EQ(document.call_at(50'000)->communicator, 0U) << "the call of group 1 has ended";
+  EXPECT_EQ(titles_at(document, 50'000).find("pair"), std::string::npos);
+  document.calls[0].never_ended = true;
+  EXPECT_NE(titles_at(document, 100'000).find("(never ended)"), std::string::npos);
+}
+
+// 60 groups of 2 ranks: the rows of the last one are far below the first ones.
+TEST(Session, AStillIsScrolledToTheGroupOfItsCall) {
+  std::vector<TraceEvent> events;
+  for (std::uint32_t group = 0; group < 60; ++group) {
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      TraceEvent call;
+      call.kind = EventKind::Collective;
+      call.communicator = group;
+      call.rank = rank;
+      call.begin_ns = 1000 * group;
+      call.end_ns = call.begin_ns + 1000;
+      events.push_back(call);
+    }
+  }
+  Session session;
+  session.open(document_of(events));
+  session.state().now_ns = 500;
+  session.show_current_call();
+  EXPECT_EQ(session.state().scroll, 0) << "the first group is in sight";
+  session.state().now_ns = 59'500;
+  session.show_current_call();
+  const Panel& panel = session.prepare(View::Timeline, {.width = 1000, .height = 600});
+  EXPECT_TRUE(std::ranges::any_of(
+      panel.picture.words, [](const Words& words) { return words.text == "- communicator 59"; }));
+}
+
+// Whole calls without steps: no rates of zero, and no empty tables.
+TEST(Numbers, UnknownNumbersAreNamedAsSuch) {
+  std::vector<TraceEvent> events(1);
+  events[0].kind = EventKind::Collective;
+  events[0].bytes = 1'000'000;
+  events[0].end_ns = 10'000;
+  Session session;
+  session.open(document_of(events));
+  const auto text_at = [&](std::int64_t now_ns) {
+    session.state().now_ns = now_ns;
+    return to_text(session.prepare(View::Numbers, {.width = 900, .height = 500}));
+  };
+  const std::string middle = text_at(5'000);
+  EXPECT_NE(middle.find("algbw | unknown"), std::string::npos) << middle;
+  EXPECT_EQ(middle.find("0 B of 0 B"), std::string::npos);
+  EXPECT_EQ(middle.find("nothing has arrived"), std::string::npos);
+  EXPECT_NE(text_at(10'000).find("algbw | 100.00 GB/s"), std::string::npos);
+}
+
 // The lesson is loaded again with other numbers: half of one is half of the other.
 TEST(Session, AReplacedDocumentContinuesAtTheSameShareOfItsTime) {
   Session session;

@@ -85,6 +85,14 @@ TEST(Slots, OtherConnectionsAreShownInSmall) {
               HasSubstr("rank 2 to rank 3, channel 1"));
 }
 
+// 32 ranks x 2 channels: 64 connections, of which 48 are drawn.
+TEST(Slots, ConnectionsThatAreNotShownAreCounted) {
+  Session session;
+  session.open(document_of(regular_events(32, 2, 3)));
+  const std::string text = to_text(session.prepare(View::Slots, {.width = 1600, .height = 1200}));
+  EXPECT_THAT(text, HasSubstr("48 of 64 connections"));
+}
+
 TEST(Slots, TheBusiestConnectionIsShownUnlessOneIsChosen) {
   const auto document = slow_receiver(3);
   const auto known = connections_of(*document, 5);

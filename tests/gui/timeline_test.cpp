@@ -171,6 +171,81 @@ TEST(Timeline, GroupsOfRanksAndOtherKernelsHaveColoursOfTheirOwn) {
   }
 }
 
+// 8 groups of one kind and 2 of another are more than the colours: each kind has one, and the legend names both.
+TEST(Timeline, ManyGroupsAreColouredByTheirKind) {
+  std::vector<TraceEvent> events;
+  std::vector<std::string> names;
+  for (std::uint32_t group = 0; group < 10; ++group) {
+    TraceEvent call;
+    call.kind = EventKind::Collective;
+    call.communicator = group;
+    call.end_ns = 900;
+    events.push_back(call);
+    names.push_back(group < 8 ? "tensor [" + std::to_string(group) + "]"
+                              : "data [" + std::to_string(group) + "]");
+  }
+  Document document = *document_of(events);
+  name_communicators(document, names);
+  EXPECT_EQ(ink_of_group(document, 0), ink_of_group(document, 7));
+  EXPECT_EQ(ink_of_group(document, 8), ink_of_group(document, 9));
+  EXPECT_NE(ink_of_group(document, 7), ink_of_group(document, 8));
+  std::vector<std::string> legend;
+  for (const LegendEntry& one : legend_of(document, View::Timeline)) legend.push_back(one.text);
+  EXPECT_EQ(legend[0], "tensor");
+  EXPECT_EQ(legend[1], "data");
+}
+
+// 80 ranks with a call and a kernel each are folded: both are drawn in the rank's row.
+TEST(Timeline, AFoldedRankShowsItsKernelsBelowItsCalls) {
+  std::vector<TraceEvent> events;
+  for (std::int32_t rank = 0; rank < 80; ++rank) {
+    TraceEvent call;
+    call.kind = EventKind::Collective;
+    call.rank = rank;
+    call.begin_ns = 1000;
+    call.end_ns = 2000;
+    events.push_back(call);
+    TraceEvent compute;
+    compute.kind = EventKind::Compute;
+    compute.channel = kComputeChannel;
+    compute.rank = rank;
+    compute.end_ns = 1000;
+    events.push_back(compute);
+  }
+  const auto document = document_of(events);
+  Timeline timeline;
+  Panel panel;
+  timeline.prepare(*document, first_state(*document), {.width = 1200, .height = 4000}, panel);
+  EXPECT_EQ(timeline.rows().rows().size(), 80U);
+  const auto calls = boxes_of(panel, Ink::Call);
+  const auto compute = boxes_of(panel, Ink::Compute);
+  ASSERT_EQ(calls.size(), 80U);
+  ASSERT_EQ(compute.size(), 80U);
+  EXPECT_LE(calls[0].y1, compute[0].y0);
+  EXPECT_LT(compute[0].y1, calls[1].y0);
+}
+
+TEST(Timeline, TimesAtTheRightEdgeAreNotCut) {
+  const auto document = document_of(regular_events(2, 1, 1000));
+  State state = first_state(*document);
+  for (int i = 0; i < 40; ++i) {
+    Timeline timeline;
+    Panel panel;
+    timeline.prepare(*document, state, kCanvas, panel);
+    float last = 0;
+    for (const Words& words : panel.picture.words) {
+      if (words.y > 3) continue;
+      const float width = kCanvas.letter * static_cast<float>(words.text.size());
+      const float x = words.align == Words::Align::Right ? words.x - width : words.x;
+      EXPECT_LE(x + width, kCanvas.width) << words.text;
+      EXPECT_GT(x, last) << words.text;
+      last = x + width;
+    }
+    pan(state, *document, 0.01);
+    zoom(state, *document, 0.97, state.now_ns);
+  }
+}
+
 TEST(TimeAxis, TicksAreAtRoundTimesWithDistinctLabels) {
   for (std::int64_t length = 20; length < 4'000'000'000'000; length *= 7) {
     const TimeAxis axis{{1'000'000'123, 1'000'000'123 + length}, 100, 1200, 1'000'000'000};

@@ -37,6 +37,14 @@ TEST(Waits, EqualRanksAreOneBox) {
   EXPECT_GT(picture.height, 0);
 }
 
+TEST(Waits, ADeadRankIsNamedAsSuch) {
+  const Picture picture =
+      drawn({{.rank = 0, .for_whom = {1}, .at = "all_reduce 12"},
+             {.rank = 1, .for_whom = {}, .at = {}, .is_culprit = true, .is_dead = true}});
+  EXPECT_TRUE(says(picture, "its process has ended"));
+  EXPECT_FALSE(says(picture, "is not blocked"));
+}
+
 TEST(Waits, ACycleHasAnArrowInEachDirection) {
   const Picture picture =
       drawn({{.rank = 0, .for_whom = {1}, .at = "a"}, {.rank = 1, .for_whom = {0}, .at = "b"}});

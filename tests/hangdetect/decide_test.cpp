@@ -6,6 +6,7 @@
 #include "base/engine_words.h"
 #include "diag/hangdetect/verdict/call_names.h"
 #include "diag/hangdetect/verdict/evidence.h"
+#include "diag/report/sentences/hang_sentences.h"
 #include "tests/hangdetect/small_job.h"
 
 namespace ringside::hang {
@@ -23,11 +24,17 @@ TEST(FoldRanks, NeighboursAndEqualDistancesAreFolded) {
   EXPECT_EQ(fold_ranks({1, 2, 4, 6, 8, 10, 11}), "1-2,4-10:2,11");
 }
 
-TEST(Decide, ARankThatNeverCameIsMissing) {
+/// Returns a job of 4 ranks that have made 5 calls; all but rank 2 wait in the sixth.
+SmallJob all_but_rank_2_wait() {
   SmallJob job(4);
   const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
   job.all_call(world, "nccl:all_reduce", 64, 5);
   for (const int rank : {0, 1, 3}) job.call(rank, world, "nccl:all_reduce", 64);
+  return job;
+}
+
+TEST(Decide, ARankThatNeverCameIsMissing) {
+  const SmallJob job = all_but_rank_2_wait();
   const Verdict verdict = job.verdict();
   EXPECT_EQ(verdict.best.kind, Kind::MissingRank);
   EXPECT_THAT(verdict.best.culprits, ElementsAre(2));
@@ -53,15 +60,44 @@ TEST(Decide, ARankAloneInATransferWhileAllOthersAreAtOnePlaceWentAhead) {
 TEST(Decide, AWaitNoLongerThanTheJobsOwnPausesIsNoHang) {
   using namespace std::chrono_literals;
   for (const auto wait : {2ms, 1000ms}) {
-    SmallJob job(4);
-    const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
-    job.all_call(world, "nccl:all_reduce", 64, 5);
-    for (const int rank : {0, 1, 3}) job.call(rank, world, "nccl:all_reduce", 64);
+    SmallJob job = all_but_rank_2_wait();
     job.write_dumps_after(wait);
     LogFacts facts;
     facts.reports.resize(3);
     EXPECT_EQ(job.verdict(facts).best.kind, wait == 2ms ? Kind::NotAHang : Kind::MissingRank);
   }
+}
+
+// A first checkpoint is in no history.
+TEST(Decide, AStillJobWithAWaitOfSecondsIsLessCertainAndSaysSo) {
+  using namespace std::chrono_literals;
+  for (const auto wait : {3s, 60s}) {
+    SmallJob job = all_but_rank_2_wait();
+    job.write_dumps_after(wait);
+    LogFacts facts;
+    facts.reports.resize(3);
+    const Explanation best = job.verdict(facts).best;
+    EXPECT_EQ(best.kind, Kind::MissingRank);
+    EXPECT_THAT(best.culprits, ElementsAre(2));
+    EXPECT_EQ(best.has(Feature::PaceUnknown), wait == 3s);
+    EXPECT_EQ(why_of(best).find("Ask again") != std::string::npos, wait == 3s);
+  }
+}
+
+// A broadcast ends on the ranks before the one that stopped: no rank waits in a recorded call.
+TEST(Decide, ARankWithFewerEndedCallsIsMissingOnceTheJobHasStopped) {
+  SmallJob job(4);
+  const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
+  job.all_call(world, "nccl:broadcast", 64, 5);
+  for (int i = 0; i < 8; ++i) {
+    for (const int rank : {0, 1, 2}) job.call(rank, world, "nccl:broadcast", 64, true);
+  }
+  EXPECT_EQ(job.verdict().best.kind, Kind::NotAHang) << "the dumps may be of different moments";
+  job.reason(0, "rank 0: exchange 7 with rank 3: nothing came in time");
+  const Explanation best = job.verdict().best;
+  EXPECT_EQ(best.kind, Kind::MissingRank);
+  EXPECT_THAT(best.culprits, ElementsAre(3));
+  EXPECT_EQ(best.call, "broadcast 6 of default_pg");
 }
 
 TEST(Decide, AWaitOfUnknownLengthIsNotUsual) {

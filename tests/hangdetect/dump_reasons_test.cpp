@@ -84,8 +84,8 @@ TEST(DumpReasons, ARankWithoutAnAnswerIsReported) {
   };
   EXPECT_THAT(ranks_in("rank 2 does not answer: it is stopped, or cannot be reached" + why),
               testing::ElementsAre(2));
-  EXPECT_THAT(ranks_in("ranks 0,3 do not answer: they are stopped, or cannot be reached; nothing "
-                       "is heard of ranks 1-2 behind" +
+  EXPECT_THAT(ranks_in("ranks 0,3 do not answer: they are stopped, or cannot be reached; the "
+                       "state of ranks 1-2 between them is unknown" +
                        why),
               testing::ElementsAre(0, 3));
 }
@@ -157,6 +157,22 @@ TEST(DumpConnections, ASenderBlockedAfterAllWasReceivedIsBlockedByTheConnection)
   const auto blocked = between({.messages = 7, .is_waiting = true}, {.messages = 7});
   ASSERT_EQ(stalled_connections(blocked).size(), 1U);
   EXPECT_TRUE(stalled_connections(blocked)[0].is_blocked);
+}
+
+// A chain that forwards: rank 1 keeps what it received until rank 2 has room.
+TEST(DumpConnections, ASenderWaitsForAReceiverThatCannotForward) {
+  const ConnectionProgress first{.sender = 0,
+                                 .receiver = 1,
+                                 .sent = 7,
+                                 .received = 7,
+                                 .is_blocked = true,
+                                 .sender_waits = true};
+  const ConnectionProgress next{
+      .sender = 1, .receiver = 2, .sent = 6, .received = 4, .sender_waits = true};
+  const std::vector<ConnectionProgress> chain{first, next};
+  for (const ConnectionProgress& one : stalled_connections(chain)) EXPECT_EQ(one.sender, 1);
+  const std::vector<ConnectionProgress> alone{first};
+  EXPECT_EQ(stalled_connections(alone).size(), 1U);
 }
 
 // The receiver waits on another connection of the same channel: nothing is lost.

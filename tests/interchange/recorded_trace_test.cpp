@@ -2,9 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <string>
 
+#include "diag/hangdetect/readers/trace_files.h"
 #include "ringside/trace_reader.h"
 #include "trace/call_statistics.h"
 
@@ -110,6 +115,31 @@ TEST(RecordedTrace, DurationsAreLaidOutSoThatTheyEndTogether) {
     EXPECT_EQ(call.last_rank, 1);
   }
   EXPECT_GE(calls[1].begin_ns, calls[0].end_ns);
+}
+
+// Such a trace shows no rank that waits, as the recording does not.
+TEST(RecordedTrace, SaysWhetherCallsThatHaveNotEndedAreMissing) {
+  for (const bool is_completed_only : {true, false}) {
+    std::vector<Recording> all{recording(0), recording(1)};
+    for (Recording& one : all) {
+      one.is_completed_only = is_completed_only;
+      one.calls.push_back(all_reduce(1, 10, 20));
+    }
+    const auto made = trace_of(all);
+    ASSERT_TRUE(made);
+    const std::string path = testing::TempDir() + "/completed_only_" + std::to_string(getpid());
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(made->bytes.data()),
+               static_cast<std::streamsize>(made->bytes.size()));
+    hang::InputFile file;
+    file.path = path;
+    file.kind = hang::FileKind::Trace;
+    hang::Names names;
+    const hang::Traces traces = hang::load_traces({file}, names);
+    std::remove(path.c_str());
+    ASSERT_EQ(traces.dumps.size(), 2U);
+    EXPECT_EQ(traces.dumps[0].is_completed_only, is_completed_only);
+  }
 }
 
 // Groups with one name and other members are other communicators.

@@ -149,6 +149,18 @@ TEST_F(Inputs, ReadsCompressedLogsAndTruncatedOnesUpToTheirEnd) {
   EXPECT_EQ(read({write("cut.zst", zstd.substr(0, zstd.size() / 2))}).report.problems.size(), 1U);
 }
 
+// A frame whose end coincides with that of a block of unpacked data is whole.
+TEST_F(Inputs, ReadsACompressedLogOfWholeBlocks) {
+  std::string text = many_lines(4000);
+  for (const std::size_t block : {32U << 10, 64U << 10, 256U << 10}) {
+    std::string whole = text.substr(0, text.size() / block * block);
+    if (whole.empty()) whole = text + std::string(block - text.size(), '\n');
+    std::string zstd(::ZSTD_compressBound(whole.size()), '\0');
+    zstd.resize(::ZSTD_compress(zstd.data(), zstd.size(), whole.data(), whole.size(), 1));
+    EXPECT_EQ(read({write("a.zst", zstd)}).report.problems.size(), 0U) << block;
+  }
+}
+
 TEST_F(Inputs, APackedBombIsOneLongLineAndBoundedMemory) {
   // 16 MiB of one letter without a line end: a part of what is promised, on the same code path.
   const Read bomb =

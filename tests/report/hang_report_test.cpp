@@ -62,6 +62,31 @@ TEST(HangReport, ATableShowsWhoNeverEnteredWhichCall) {
   EXPECT_EQ(call_tables_json(all)[0]["rows"][1]["cells"].back(), "never");
 }
 
+// Rank 1 waits for a send that rank 0 did not make: the table has the transfers of both.
+TEST(HangReport, ATableShowsTransfersInWhichARankWaits) {
+  SmallJob job(2);
+  const int world = job.add_group("default_pg", {0, 1});
+  job.all_call(world, "nccl:all_reduce", 64, 2);
+  job.call(1, world, "nccl:recv 1<-0", 64);
+  const Examination all = std::move(job).examination();
+  const std::vector<TransferTable> tables = transfer_tables(all);
+  ASSERT_EQ(tables.size(), 1U);
+  ASSERT_EQ(tables.front().rows.size(), 2U);
+  EXPECT_THAT(tables.front().rows[0].cells, ElementsAre("no send or receive"));
+  EXPECT_THAT(tables.front().rows[1].cells, ElementsAre("recv 1 from 0: waits"));
+  EXPECT_THAT(call_tables_text(all), HasSubstr("recv 1 from 0: waits"));
+  EXPECT_EQ(transfer_tables_json(all)[0]["rows"][1]["cells"][0], "recv 1 from 0: waits");
+  EXPECT_TRUE(transfer_tables(rank_2_is_missing()).empty());
+}
+
+// A number in a box has the box's tip: a text that lies over a rectangle hides the rectangle's own one.
+TEST(HangReport, TheTipOfABoxIsThatOfItsNumber) {
+  const std::string page = report_html(rank_2_is_missing());
+  EXPECT_THAT(page, HasSubstr("<g><title>all_reduce 3 of group default_pg"));
+  EXPECT_THAT(page, Not(HasSubstr("<rect><title>")));
+  EXPECT_THAT(page, HasSubstr("<title>rank 2, a culprit: "));
+}
+
 // A call that differs is named in its cell, without control characters of the file.
 TEST(HangReport, ATableNamesCallsThatDiffer) {
   SmallJob job(3);
@@ -221,6 +246,17 @@ TEST(HangReport, LinesKeepToAHundredColumnsAndSteerNoTerminal) {
   EXPECT_THAT(text, HasSubstr("red\\x0anot_a_hang\\x9b"));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
+}
+
+TEST(HangReport, ThePageHasTheNextStepAndThePageOfItsKind) {
+  const Examination all = rank_2_passes_another_size();
+  const std::string kind = to_string(all.verdict.best.kind);
+  const std::string page = report_html(all);
+  EXPECT_THAT(page, HasSubstr("<h2>Next</h2>\n<p>Compare what rank 2 runs there"));
+  EXPECT_THAT(page,
+              HasSubstr("<summary>What " + kind + " means, how to confirm and fix it</summary>"));
+  EXPECT_THAT(page, HasSubstr("## How to fix"));
+  EXPECT_THAT(page, Not(HasSubstr("# hang_")));
 }
 
 TEST(HangReport, ThePageEscapesNamesAndNeedsNoOtherFiles) {

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <cstring>
 #include <future>
 #include <latch>
@@ -15,6 +17,7 @@
 #include <string>
 
 #include "engine/runtime/bootstrap/messages.h"
+#include "engine/runtime/bootstrap/shared_trace.h"
 #include "engine/transport/socket/acceptor.h"
 #include "engine/transport/socket/socket.h"
 #include "tests/runtime/ranks.h"
@@ -49,6 +52,24 @@ std::map<int, Error> errors_of(const std::vector<int>& ranks, int nranks, const 
       },
       clock);
   return errors;
+}
+
+// RINGSIDE_TRACE may be set for some ranks alone.
+TEST(Bootstrap, RanksThatRecordNothingTakePartInTheCreationOfTheOthersTrace) {
+  const std::string path = fmt::format("{}/some_ranks_{}.rtrace", testing::TempDir(), ::getpid());
+  const auto root = make_root(3);
+  run_ranks(first_ranks(3), [&](int rank) {
+    const auto bootstrap = must_join(rank, 3, root->id());
+    ASSERT_NE(bootstrap, nullptr);
+    const Status created = create_shared_trace(*bootstrap, rank == 1 ? path : std::string(),
+                                               this_process_info(TraceClock::HostMonotonic), false);
+    EXPECT_TRUE(created);
+    const std::array<int, 1> mine{rank};
+    const auto all = bootstrap->all_gather(std::as_bytes(std::span(mine)));
+    ASSERT_TRUE(all) << all.error().message;
+    EXPECT_EQ(all->size(), 3 * sizeof mine);
+  });
+  EXPECT_EQ(std::remove(path.c_str()), 0);
 }
 
 class BootstrapOf : public testing::TestWithParam<int> {};

@@ -105,6 +105,20 @@ TEST(CallComparison, ADifferenceIsFoundOnceBothHaveBegunTheCall) {
   EXPECT_EQ(there->mine, sum_of(8));
 }
 
+// The rank ahead called a b a, so the last runs are equal; the other is about to call a in place of b.
+TEST(CallComparison, ADifferenceBeforeEqualLastRunsIsFound) {
+  Log mine;
+  Log theirs;
+  CallComparison comparison(mine.log, theirs.log);
+  for (const int count : {8, 8, 9, 8}) mine.writer.append(sum_of(count));
+  for (int i = 0; i < 2; ++i) theirs.writer.append(sum_of(8));
+  EXPECT_FALSE(comparison.look());
+  theirs.writer.append(sum_of(8));
+  const auto found = comparison.look();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->call, 2U);
+}
+
 TEST(CallComparison, ARankFarAheadIsComparedAtTheSameCalls) {
   Log mine;
   Log theirs;

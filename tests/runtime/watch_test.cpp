@@ -247,8 +247,9 @@ TEST(Watch, ARankDeniesNewsOfItsOwnDeath) {
   });
   EXPECT_EQ(verdicts.count(), 4);
   EXPECT_EQ(verdicts.messages(),
-            std::set<std::string>{
-                "rank 1 lost rank 2 on the watch's connection: rank 2 takes this rank for gone"});
+            std::set<std::string>{"rank 1 lost rank 2 on the watch's connection: rank 2 reported "
+                                  "that this rank had died, but it "
+                                  "runs"});
 }
 
 TEST(Watch, AGoodbyeIsNotADeath) {
@@ -484,8 +485,8 @@ TEST(Watch, AStoppedRankIsNamedWhenAnotherGivesUp) {
 // Ranks 0 and 1 cannot see whether 3 and 4 live. Here those do not, or they would wait for ever: no news reaches them.
 TEST(Watch, ReportsNothingAboutRanksBetweenTwoStoppedRanks) {
   const std::string why =
-      "ranks 2,5 do not answer: they are stopped, or cannot be reached; nothing is heard of ranks "
-      "3-4 behind (waited in vain)";
+      "ranks 2,5 do not answer: they are stopped, or cannot be reached; the state of ranks 3-4 "
+      "between them is unknown (waited in vain)";
   const auto reasons = reasons_when_stopped(6, {2, 5, 3, 4});
   EXPECT_EQ(reasons[0], why);
   EXPECT_EQ(reasons[1], why);

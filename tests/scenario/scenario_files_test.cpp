@@ -443,12 +443,39 @@ TEST(ScenarioRun, LimitsTheStepsAndEventsOfTheEvidence) {
       testing::TempDir() + "left_out_" + std::to_string(::getpid()) + ".rtrace";
   const auto written = write_trace(play, small, "x", path, 10);
   ASSERT_TRUE(written) << written.error().message;
-  EXPECT_EQ(written->events, 8U) << "two calls of all four, not two and a half";
+  EXPECT_EQ(written->calls, 8U) << "two calls of all four, not two and a half";
   EXPECT_EQ(written->left_out, 32U);
   const auto trace = TraceFile::open(path);
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(trace->counts().events, 8U);
   EXPECT_FALSE(never_ended_at(trace->processes().front()));
+  fs::remove(path);
+}
+
+// Two ranks with two kernels an iteration, 10 iterations. The first one runs on a stream of its own, during the second.
+TEST(ScenarioRun, TheTraceHasTheTimesOfOtherKernels) {
+  const auto scenario = parse_scenario(
+      "ringside: scenario/1\nname: x\nranks: 2\niterations: 10\nsteps:\n"
+      "- kernel: {time: 1ms, stream: side, async: yes}\n- kernel: 2ms\n- join: {stream: side}\n"
+      "- all_reduce: {on: world, count: 64}\n- join\n",
+      "x.yaml");
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  const hangs::Program program = hangs::make_program(scenario->outline);
+  const hangs::Play play = hangs::play(program, {}, 1, {.call = {}, .is_even = true});
+  const std::string path = testing::TempDir() + "kernels_" + std::to_string(::getpid()) + ".rtrace";
+  ASSERT_TRUE(write_trace(play, program, "x", path));
+  const auto trace = TraceFile::open(path);
+  ASSERT_TRUE(trace) << trace.error().message;
+  std::vector<TraceEvent> compute;
+  trace->for_each_event([&](const TraceEvent& event) {
+    if (event.kind == EventKind::Compute) compute.push_back(event);
+  });
+  ASSERT_EQ(compute.size(), 20U) << "kernels that overlap are one event";
+  for (const TraceEvent& event : compute) {
+    EXPECT_EQ(event.channel, kComputeChannel);
+    EXPECT_GE(event.end_ns - event.begin_ns, 2'000'000);
+    EXPECT_LT(event.end_ns - event.begin_ns, 3'000'000);
+  }
   fs::remove(path);
 }
 

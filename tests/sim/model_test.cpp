@@ -63,7 +63,7 @@ TEST(SimModel, BadFilesAreRefusedWithThePlace) {
   EXPECT_THAT(model_with("name:", "nmae:").error().message, HasSubstr("unknown key 'nmae'"));
   EXPECT_THAT(model_with("kernel: [", "kernel: [-").error().message, HasSubstr("kernel"));
   EXPECT_THAT(model_with("kernel: [", "kernel: [1, ").error().message,
-              HasSubstr("kernel (of 3 numbers)"));
+              HasSubstr("key 'kernel' must be a list of 3 numbers"));
   EXPECT_THAT(model_with("sim-model/1", "sim-model/2").error().message, HasSubstr("sim-model/1"));
   EXPECT_THAT(model_with("kernel: [", "kernel: [x").error().message,
               testing::ContainsRegex("sim_model_test_[0-9]+.yaml:"));

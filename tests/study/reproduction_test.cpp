@@ -62,6 +62,25 @@ TEST_P(Reproduction, HangsAsTheEvidenceDid) {
   EXPECT_GE(same, kCases - 1) << to_string(GetParam()) << ": " << differ;
 }
 
+// The calls that all ranks completed are the same job without its hang.
+TEST_P(Reproduction, FinishesWithoutTheHang) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const MadeHang made(GetParam(), seed);
+    const auto evidence = made.examine();
+    ASSERT_TRUE(evidence) << evidence.error().message;
+    const auto healthy = reproduction_of(*evidence, {.is_healthy = true});
+    ASSERT_TRUE(healthy) << healthy.error().message;
+    EXPECT_TRUE(healthy->scenario.faults.faults.empty());
+    EXPECT_GT(healthy->scenario.outline.steps.size(), 1U);
+    const auto scenario = parse_scenario(to_yaml(healthy->scenario), "healthy");
+    ASSERT_TRUE(scenario) << scenario.error().message;
+    const auto outcome = run_scenario({.scenario = *scenario});
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    EXPECT_EQ(outcome->end, ScenarioOutcome::End::Finished);
+    EXPECT_THAT(outcome->unmet, testing::IsEmpty());
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Classes, Reproduction,
                          testing::Values(FaultClass::MissingRank, FaultClass::DeadRank,
                                          FaultClass::Straggler, FaultClass::OpMismatch,
@@ -238,8 +257,8 @@ TEST(ReproductionErrors, AsManyCallsAreKeptAsAreAskedFor) {
   const MadeHang made(FaultClass::MissingRank, 2);
   const auto evidence = made.examine();
   ASSERT_TRUE(evidence);
-  const auto few = reproduction_of(*evidence, 2);
-  const auto many = reproduction_of(*evidence, 40);
+  const auto few = reproduction_of(*evidence, {.keep = 2});
+  const auto many = reproduction_of(*evidence, {.keep = 40});
   ASSERT_TRUE(few && many);
   EXPECT_LT(few->scenario.outline.steps.size(), many->scenario.outline.steps.size());
   EXPECT_THAT(few->unknown, testing::Contains(HasSubstr("before these are omitted")));

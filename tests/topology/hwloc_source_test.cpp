@@ -100,6 +100,18 @@ TEST(HwlocSource, APortThatIsDownIsNotANic) {
   EXPECT_TRUE(machine->nics.empty());
 }
 
+TEST(HwlocSource, TheActivePortOfAnAdapterIsUsed) {
+  std::string xml = switch_xml(1);
+  const std::string first = R"(<info name="Port1State" value="1"/>)";
+  ASSERT_NE(xml.find(first), std::string::npos);
+  xml.replace(xml.find(first), first.size(), first + R"(<info name="Port2State" value="4"/>)");
+  const auto machine = find_in_hwloc_xml(machine_xml(xml), "m.xml");
+  ASSERT_TRUE(machine) << machine.error().message;
+  ASSERT_EQ(machine->nics.size(), 1U);
+  ASSERT_EQ(machine->nics[0].function.nic->nets.size(), 1U);
+  EXPECT_EQ(machine->nics[0].function.nic->nets[0].port, 2);
+}
+
 TEST(HwlocSource, UsesInterfacesIfThereIsNoRdmaDevice) {
   const std::string eth =
       function(20, "0000:20:00.0", "0200 [8086:1523]", "0.985",

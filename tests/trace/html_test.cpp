@@ -63,6 +63,30 @@ TEST(Html, CallsThatNeverEndedAreKnownByTheirEnd) {
   EXPECT_THAT(page_of(events, "fine"), testing::HasSubstr("\"stuck\":null}"));
 }
 
+// Names and kinds of the groups, and one event more for the kernels.
+TEST(Html, GroupsAndKernelsAreInThePage) {
+  std::vector<TraceEvent> events = late_all_reduce();
+  TraceEvent compute;
+  compute.kind = EventKind::Compute;
+  compute.channel = kComputeChannel;
+  compute.end_ns = 50'000;
+  events.push_back(compute);
+  TraceInfo info;
+  info.values = {{kTraceGroups, "world; tensor [0]"}};
+  FileBytes bytes = file_header();
+  append_bytes(bytes, info_block(info));
+  append_bytes(bytes, events_block(events));
+  std::ostringstream out;
+  const auto counts = export_html(*TraceFile::parse(bytes, "memory"), "groups", out);
+  ASSERT_TRUE(counts);
+  EXPECT_EQ(counts->events, events.size());
+  EXPECT_THAT(
+      out.str(),
+      testing::HasSubstr(R"("groups":[["world","world"],["tensor [0]","tensor"],)"
+                         R"(["world, transfers","world"],["tensor [0], transfers","tensor"]])"));
+  EXPECT_THAT(out.str(), testing::HasSubstr("\"computeChannel\":65535"));
+}
+
 TEST(Html, AHundredThousandEventsTakeLessThanThreeMegabytes) {
   std::vector<TraceEvent> events;
   for (int i = 0; i < 100'000; ++i) {

@@ -62,6 +62,35 @@ TEST(Perfetto, AnEventIsACompleteSliceOfItsRankAndChannel) {
                         R"("algorithm":"ring","protocol":"simple"}})"));
 }
 
+TEST(Perfetto, MarksCallsThatNeverEnded) {
+  std::vector<TraceEvent> events(2);
+  for (TraceEvent& event : events) event.kind = EventKind::Collective;
+  events[0].end_ns = 1'000;
+  events[1].begin_ns = 2'000;
+  events[1].end_ns = 5'000;
+  TraceInfo info;
+  info.values = {{kNeverEnded, "5000"}};
+  const std::vector<Json> slices = exported(events, info).phase("X");
+  ASSERT_EQ(slices.size(), 2U);
+  EXPECT_EQ(slices[0]["name"], "all_reduce");
+  EXPECT_FALSE(slices[0]["args"].contains("never_ended"));
+  EXPECT_EQ(slices[1]["name"], "all_reduce (never ended)");
+  EXPECT_EQ(slices[1]["args"]["never_ended"], true);
+}
+
+TEST(Perfetto, NamesTheGroupsOfTheTrace) {
+  std::vector<TraceEvent> events(2);
+  for (TraceEvent& event : events) event.kind = EventKind::Collective;
+  events[1].communicator = 1;
+  TraceInfo info;
+  info.values = {{kTraceGroups, "world; tensor \"[0]\""}};
+  std::vector<std::string> names;
+  for (const Json& record : exported(events, info).phase("M")) {
+    if (record["name"] == "process_name") names.push_back(record["args"]["name"]);
+  }
+  EXPECT_THAT(names, ElementsAre("rank 0 of world", "rank 0 of tensor \"[0]\""));
+}
+
 TEST(Perfetto, MarksModelledSteps) {
   TraceEvent event;
   event.algorithm = Algorithm::Nvls;

@@ -30,8 +30,9 @@ Waits waits_of(const JobFacts& facts) {
   job::WatchdogWaits all;
   for (const MessageId id : kWatchdogLines) {
     for (const KeptMessage& message : facts.messages[id].kept)
-      all.take(message.record(), rank_of(facts, message));
+      all.take(message.record(), global_rank_of(facts, message));
   }
+  all.complete();
   Waits waits;
   for (const auto& [rank, some] : all.by_rank()) {
     const auto first = std::find_if(some.begin(), some.end(),

@@ -94,13 +94,17 @@ bool is_own_end(const HangView& view, const hang::Explanation& one) {
 
 }  // namespace
 
-std::int32_t rank_of(const JobFacts& facts, const KeptMessage& message) {
+std::int32_t global_rank_of(const JobFacts& facts, const KeptMessage& message) {
   const TorchPrefix prefix = torch_prefix(message.record());
   if (prefix.global_rank >= 0) return prefix.global_rank;
-  const ProcessFacts& process = facts.processes[message.process()];
-  if (process.launcher_rank >= 0) return process.launcher_rank;
-  if (prefix.group_rank >= 0) return prefix.group_rank;
-  return job::rank_in_text(message.line());
+  return facts.processes[message.process()].launcher_rank;
+}
+
+std::int32_t rank_of(const JobFacts& facts, const KeptMessage& message) {
+  const std::int32_t global = global_rank_of(facts, message);
+  if (global >= 0) return global;
+  const TorchPrefix prefix = torch_prefix(message.record());
+  return prefix.group_rank >= 0 ? prefix.group_rank : job::rank_in_text(message.line());
 }
 
 // From 0.8 on, the evidence is complete for its kind of hang.

@@ -13,7 +13,10 @@ namespace ringside::audit {
 inline constexpr std::array kWatchdogLines = {
     logs::MessageId::WatchdogTimeout, logs::MessageId::WatchdogStatus, logs::MessageId::DumpSignal};
 
-/// Returns the rank that wrote a line, by `[rank3]:` or its process; -1 if unknown.
+/// Returns the rank of the job that wrote a line, by `[rank3]:` or its launcher's prefix; -1 if unknown.
+std::int32_t global_rank_of(const JobFacts& facts, const KeptMessage& message);
+
+/// Returns the same, or else the rank that the line's text gives, which may be one within a group; -1 if there is none.
 std::int32_t rank_of(const JobFacts& facts, const KeptMessage& message);
 
 /// Selects the explanations of hangdetect that a rule handles.

@@ -4,10 +4,10 @@
 #include <map>
 #include <utility>
 
-namespace ringside::hang {
-namespace {
+#include "diag/hangdetect/model/peer.h"
 
-/// Returns the peer of a send or receive: the recorded one, else the other member of a group of two.
+namespace ringside::hang {
+
 int peer_of(const Job& job, int rank, int group, const Call& call) {
   const Group& members = job.group(group);
   const Signature& signature = job.signature(call);
@@ -18,6 +18,8 @@ int peer_of(const Job& job, int rank, int group, const Call& call) {
   if (members.members.size() != 2) return -1;
   return members.members[members.members[0] == rank ? 1 : 0];
 }
+
+namespace {
 
 bool is_send(const Job& job, const Call& call) { return job.signature(call).op == Op::Send; }
 

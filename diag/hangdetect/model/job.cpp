@@ -46,6 +46,7 @@ Job::Job(const Names& names, std::span<const RankDump> dumps, std::span<const Ra
         first != nullptr && !dump.calls.empty() &&
         (first->calls.empty() || dump.calls.back().record > first->calls.back().record);
     rank(dump.rank).has_moved |= is_newer;
+    rank(dump.rank).has_stayed |= first != nullptr && !is_newer;
   }
   find_groups(dumps);
   for (int r = 0; r < world(); ++r) sort_calls(r);

@@ -40,6 +40,7 @@ struct RankView {
   const RankDump* dump = nullptr;  ///< nullptr: the dump is lost, or the rank wrote none
   bool is_from_log = false;  ///< made from log lines or ncclras: only the newest calls are known
   bool has_moved = false;    ///< a second dump of the rank has newer calls
+  bool has_stayed = false;   ///< a second dump of the rank has no newer calls
   std::vector<GroupCalls> groups;
   /// By call of the dump: its group; -1: the call cannot be matched
   std::vector<int> group_of_call;

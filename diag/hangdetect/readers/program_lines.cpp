@@ -1,6 +1,7 @@
 #include "diag/hangdetect/readers/program_lines.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -166,8 +167,11 @@ bool ProgramLines::read_tables(const logs::Record& record) {
     if (pods_.size() < kMost) pods_.emplace_back(pod.index, kept());
     return true;
   }
-  if (const ClockRow row = clock_table_.take(text); row.gpu >= 0) {
-    if (clocks_.size() < kMost) clocks_.emplace_back(row, kept());
+  if (const auto row = clock_table_.take(text)) {
+    if (clocks_.size() < kMost) {
+      clocks_.push_back(*row);
+      clock_lines_.push_back(kept());
+    }
     return true;
   }
   if (const int percent = gpu_utilisation(text); percent >= 0) {
@@ -213,35 +217,21 @@ void ProgramLines::finish_pods() {
   }
 }
 
-/// One GPU of a host whose clock is held down, and those of the others are not. Where all GPUs of the host are listed
-/// it is a local rank, and the global one too if the job has one host.
+/// One GPU of a host whose clock is held down. Where all GPUs of the host are listed its index is a local rank, and the
+/// global one too if the job has one host.
 void ProgramLines::finish_clocks() {
-  std::set<int> gpus;
-  std::vector<int> clocks;
-  for (const auto& [row, line] : clocks_) {
-    gpus.insert(row.gpu);
-    clocks.push_back(row.mhz);
-  }
-  constexpr std::size_t kFewest = 3;  // of two GPUs, either may be the unusual one
-  if (clocks.size() < kFewest || gpus.size() != clocks.size()) return;
-  std::sort(clocks.begin(), clocks.end());
-  const int usual = clocks[clocks.size() / 2];
-  const std::pair<ClockRow, Line>* held = nullptr;
-  for (const auto& one : clocks_) {
-    if (!one.first.is_held || one.first.mhz * 2 > usual) continue;
-    if (held != nullptr) return;
-    held = &one;
-  }
-  if (held == nullptr) return;
-  const bool are_all = *gpus.begin() == 0 && *gpus.rbegin() + 1 == static_cast<int>(gpus.size());
+  const std::optional<std::size_t> slowed = slowed_row(clocks_);
+  if (!slowed) return;
   // A row's number is one of this host's GPUs; among several hosts it is no rank.
-  const int count = static_cast<int>(gpus.size());
+  const int count = static_cast<int>(clocks_.size());
+  const bool are_all = std::ranges::all_of(
+      clocks_, [&](const ClockRow& row) { return row.gpu < count; });  // none is listed twice
   bool is_one_host = facts_.known_world <= count;
   facts::each_list(facts_.facts, [&](const auto& list) {
     for (const facts::Fact& one : list) is_one_host = is_one_host && one.subject.rank < count;
   });
-  statements_.state_of(record_of(held->second), What::Slow,
-                       are_all && is_one_host ? held->first.gpu : -1, 0,
+  statements_.state_of(record_of(clock_lines_[*slowed]), What::Slow,
+                       are_all && is_one_host ? clocks_[*slowed].gpu : -1, 0,
                        "nvidia-smi shows a clock that is held down, of");
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "diag/hangdetect/readers/busy_lines.h"
+#include "diag/hangdetect/readers/clock_table.h"
 #include "diag/hangdetect/readers/stated_calls.h"
 #include "diag/hangdetect/readers/statements.h"
 #include "diag/hangdetect/readers/tool_lines.h"
@@ -91,8 +92,9 @@ class ProgramLines {
   std::vector<std::pair<PsLine, Line>> processes_;  ///< ps
   std::vector<std::pair<int, Line>> pods_;          ///< kubectl: pods by index
   ClockTable clock_table_;
-  std::vector<std::pair<ClockRow, Line>> clocks_;  ///< nvidia-smi, dcgmi
-  std::vector<std::pair<int, Line>> gpus_;         ///< nvidia-smi: utilisation in percent
+  std::vector<ClockRow> clocks_;            ///< nvidia-smi, dcgmi
+  std::vector<Line> clock_lines_;           ///< of `clocks_`
+  std::vector<std::pair<int, Line>> gpus_;  ///< nvidia-smi: utilisation in percent
   std::int64_t hosts_ = -1, each_ = -1;  ///< number of hosts and of processes per host; -1: unknown
   int section_rank_ = -1;                ///< rank whose dump entries are being listed; -1: none
   int peer_ = -1;

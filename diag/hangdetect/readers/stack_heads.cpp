@@ -13,7 +13,8 @@ namespace ringside::hang {
 
 std::int64_t leading_number(std::string_view text) {
   const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
-  return end == 0 || end > 12 ? -1 : parse_whole(text.substr(0, end)).value_or(-1);
+  constexpr std::size_t kMostDigits = 12;  // more is a time stamp or an address
+  return end == 0 || end > kMostDigits ? -1 : parse_whole(text.substr(0, end)).value_or(-1);
 }
 
 std::int64_t number_after(std::string_view text, std::string_view key) {
@@ -32,18 +33,19 @@ namespace {
 using logs::is_digit;
 using logs::is_letter;
 
-/// Log lines name ranks too, and are not heads of stacks.
+/// Returns whether a line belongs to a program's log. Such lines name ranks too, and head no stack.
 bool is_log_line(std::string_view text) {
-  return text.size() > 160 || text.find("]:[") != std::string_view::npos ||
-         text.find("NCCL") != std::string_view::npos ||
-         text.find(".cpp:") != std::string_view::npos ||
-         text.find("atchdog") != std::string_view::npos ||
-         text.find("srun:") != std::string_view::npos;
+  constexpr std::size_t kLongestHead = 160;  // chosen: two lines of a terminal
+  // NCCL's own prefix, c10d's and its watchdog's, Slurm's
+  constexpr std::array<std::string_view, 6> kMarks{
+      "]:[", "NCCL", ".cpp:", "Watchdog", "watchdog", "srun:"};
+  return text.size() > kLongestHead || std::ranges::any_of(kMarks, [&](std::string_view mark) {
+           return text.find(mark) != std::string_view::npos;
+         });
 }
 
-/// `ranks 0-2,4`, `Rank 3:`, `=== rank3 (pid 71) on n01 ===`, `[rank 3]`, `GLOBAL_RANK=3`
-std::vector<int> ranks_in(std::string text) {
-  // `rank1, rank2 and rank3` are `rank1,2,3`.
+/// Replaces the words between listed ranks by a comma: `rank1, rank2 and rank3` becomes `rank1,2,3`.
+std::string with_joined_ranks(std::string text) {
   for (const std::string_view between : {", rank", ",rank", " and rank", " & rank", "/rank"}) {
     for (std::size_t at = text.find(between); at != std::string::npos;
          at = text.find(between, at)) {
@@ -57,45 +59,54 @@ std::vector<int> ranks_in(std::string text) {
       }
     }
   }
+  return text;
+}
+
+/// Returns a list in the form of parse_rank_list(): `0..2` and `0 - 2` become `0-2`; blanks stay between digits only.
+std::string plain_list(std::string_view list) {
+  std::string plain;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (list.substr(i, 2) == "..") {
+      plain += '-';
+      ++i;
+    } else if (list[i] != ' ' ||
+               (i > 0 && is_digit(list[i - 1]) && i + 1 < list.size() && is_digit(list[i + 1]))) {
+      plain += list[i];
+    }
+  }
+  return plain;
+}
+
+std::vector<int> possible_ranks(std::string_view list) {
+  std::vector<int> ranks;
+  for (const std::int32_t rank : logs::parse_rank_list(list)) {
+    if (rank >= 0 && rank < kMostRanks) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+/// `ranks 0-2,4`, `Rank 3:`, `=== rank3 (pid 71) on n01 ===`, `[rank 3]`, `GLOBAL_RANK=3`
+/// line  in lower case
+std::vector<int> ranks_in(const std::string& line) {
+  // Ranks within a host are no ranks of the job.
+  constexpr std::array<std::string_view, 5> kWithinHost{"local_", "local ", "local-", "node_",
+                                                        "node-"};
+  const std::string text = with_joined_ranks(line);
   for (std::size_t at = text.find("rank"); at != std::string::npos;
        at = text.find("rank", at + 1)) {
     const std::string_view before = std::string_view(text).substr(0, at);
-    if (before.ends_with("local_") || before.ends_with("local ") || before.ends_with("node_") ||
-        before.ends_with("local-") || before.ends_with("node-")) {
-      continue;
-    }
-    std::string_view rest = std::string_view(text).substr(at + 4);
+    const auto ends_before = [&](std::string_view word) { return before.ends_with(word); };
+    if (std::ranges::any_of(kWithinHost, ends_before)) continue;
+    std::string_view rest = std::string_view(text).substr(at + std::string_view("rank").size());
     if (rest.starts_with('s')) rest.remove_prefix(1);
-    const std::size_t skip = std::min(rest.find_first_not_of(" :=#_-[{("), rest.size());
-    rest.remove_prefix(skip);
-    const std::size_t end = std::min(rest.find_first_not_of("0123456789,- .and"), rest.size());
-    std::string_view list = rest.substr(0, end);
-    // `0..2` and `0 - 2` are `0-2`.
-    std::string plain;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      if (list.substr(i, 2) == "..") {
-        plain += '-';
-        ++i;
-      } else if (list[i] != ' ' ||
-                 (i > 0 && is_digit(list[i - 1]) && i + 1 < list.size() && is_digit(list[i + 1]))) {
-        plain += list[i];
-      }
-    }
-    if (leading_number(plain) < 0) continue;
-    std::vector<int> ranks;
-    for (const std::int32_t rank : logs::parse_rank_list(plain)) {
-      if (rank >= 0 && rank < kMostRanks) ranks.push_back(rank);
-    }
+    rest.remove_prefix(std::min(rest.find_first_not_of(" :=#_-[{("), rest.size()));
+    const std::string list =
+        plain_list(rest.substr(0, rest.find_first_not_of("0123456789,- .and")));
+    if (leading_number(list) < 0) continue;
+    std::vector<int> ranks = possible_ranks(list);
     if (!ranks.empty()) return ranks;
   }
   return {};
-}
-
-/// ` gpus:`, ` gpus are in`: the counted processes follow below. `4 GPUs, DDP, PyTorch 2.3` counts the job's GPUs.
-bool counts_processes(std::string_view rest, std::string_view word) {
-  if (!rest.starts_with(word)) return false;
-  rest.remove_prefix(word.size());
-  return rest.empty() || rest.front() == ':' || rest.front() == ' ';
 }
 
 /// `the other three (1, 2, 3) look like`
@@ -107,12 +118,7 @@ std::vector<int> others_in(std::string_view text) {
   const std::string_view list = text.substr(open + 1, close - open - 1);
   const bool is_list = list.find(',') != std::string_view::npos &&
                        list.find_first_not_of("0123456789, ") == std::string_view::npos;
-  std::vector<int> ranks;
-  if (!is_list) return ranks;
-  for (const std::int32_t rank : logs::parse_rank_list(list)) {
-    if (rank >= 0 && rank < kMostRanks) ranks.push_back(rank);
-  }
-  return ranks;
+  return is_list ? possible_ranks(list) : std::vector<int>();
 }
 
 /// `task 3`, Slurm's name for a rank of a step, in a line with little other text.
@@ -124,6 +130,45 @@ std::vector<int> task_in(std::string_view text) {
   const std::int64_t number = leading_number(text.substr(at + 5));
   return number >= 0 && number < kMostRanks ? std::vector<int>{static_cast<int>(number)}
                                             : std::vector<int>{};
+}
+
+/// Below it, the number after `process` is the one that a person gives to a process of an MPI job, counted from 0.
+/// source  Linux, kernel/pid.c, RESERVED_PIDS: ids below are not used again
+constexpr std::int64_t kLeastPid = 300;
+
+/// `4 in:`, `6 processes are in:`, `7 ranks:`, `3x`
+/// returns  0: the text does not start with a number of processes
+int count_in(std::string_view text) {
+  // What may follow the number, at the end of the text or before anything else.
+  constexpr std::array<std::string_view, 8> kStarts{
+      " in:", " process", " ranks", " rank ", " workers", " others", " threads are", " are in"};
+  // These are followed by the stack. `4 GPUs, DDP` counts the GPUs of the job, `3xA100` those of a host.
+  constexpr std::array<std::string_view, 2> kWords{" gpus", "x"};
+  const std::int64_t count = leading_number(text);
+  if (count <= 0 || count > kMostRanks) return 0;
+  const std::string_view rest =
+      text.substr(std::min(text.find_first_not_of("0123456789"), text.size()));
+  const bool is_count =
+      std::ranges::any_of(kStarts, [&](std::string_view word) { return rest.starts_with(word); }) ||
+      std::ranges::any_of(kWords, [&](std::string_view word) {
+        return rest.starts_with(word) &&
+               (rest.size() == word.size() || rest[word.size()] == ':' || rest[word.size()] == ' ');
+      });
+  return is_count && !rest.starts_with(" ranks in total") ? static_cast<int>(count) : 0;
+}
+
+/// `on gpu-07`, `host: n01`: a name with a digit, since "on the next node" names none.
+std::string host_in(std::string_view text) {
+  for (const std::string_view key :
+       {"host ", "host: ", "host=", "node ", "node: ", "on ", "nodename: "}) {
+    const std::size_t at = text.find(key);
+    if (at == std::string_view::npos || (at > 0 && is_letter(text[at - 1]))) continue;
+    const std::string_view rest = text.substr(at + key.size());
+    const std::string_view name = rest.substr(0, rest.find_first_of(" ,:;)=]"));
+    const bool has_digit = name.find_first_of("0123456789") != std::string_view::npos;
+    if (has_digit && is_letter(name.front())) return std::string(name);
+  }
+  return {};
 }
 
 }  // namespace
@@ -139,43 +184,18 @@ StackHead head_of(std::string_view line) {
     if (head.local_rank < 0) head.local_rank = static_cast<int>(number_after(text, key));
   }
   head.pid = number_after(text, "pid");
-  if (head.pid < 0 && text.starts_with("process ")) {
-    const std::int64_t number = leading_number(std::string_view(text).substr(8));
-    // A person counts the processes of an MPI job so: ids of processes are larger.
-    constexpr std::int64_t kLeastPid = 300;
+  if (constexpr std::string_view kProcess = "process ";
+      head.pid < 0 && text.starts_with(kProcess)) {
+    const std::int64_t number = leading_number(std::string_view(text).substr(kProcess.size()));
+    // py-spy prints ids, as `Process 71:` with a capital.
     if (head.ranks.empty() && line.starts_with('p') && number >= 0 && number < kLeastPid) {
       head.ranks = {static_cast<int>(number)};
     } else {
       head.pid = number;
     }
   }
-  // `4 in:`, `6 processes are in:`, `7 ranks:`, `3x`
-  const std::int64_t count = leading_number(text);
-  if (count > 0 && count <= kMostRanks) {
-    const std::size_t end = text.find_first_not_of("0123456789");
-    const std::string_view rest =
-        end == std::string::npos ? std::string_view{} : std::string_view(text).substr(end);
-    const bool is_count = rest.starts_with(" in:") || rest.starts_with(" process") ||
-                          (rest.starts_with(" ranks") && !rest.starts_with(" ranks in total")) ||
-                          rest.starts_with(" rank ") || rest == "x" || rest.starts_with("x ") ||
-                          counts_processes(rest, " gpus") || rest.starts_with(" workers") ||
-                          rest.starts_with(" others") || rest.starts_with(" threads are") ||
-                          rest.starts_with(" are in");
-    if (is_count) head.count = static_cast<int>(count);
-  }
-  for (const std::string_view key :
-       {"host ", "host: ", "host=", "node ", "node: ", "on ", "nodename: "}) {
-    const std::size_t at = text.find(key);
-    if (at == std::string::npos || (at > 0 && is_letter(text[at - 1]))) continue;
-    const std::string_view rest = std::string_view(text).substr(at + key.size());
-    const std::size_t end = std::min(rest.find_first_of(" ,:;)=]"), rest.size());
-    const std::string_view name = rest.substr(0, end);
-    const bool has_digit = name.find_first_of("0123456789") != std::string_view::npos;
-    if (has_digit && is_letter(name.front())) {
-      head.host = std::string(name);
-      break;
-    }
-  }
+  head.count = count_in(text);
+  head.host = host_in(text);
   return head;
 }
 

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 namespace ringside::hang {
 
@@ -19,29 +18,6 @@ PsLine read_ps_line(std::string_view line);
 /// Returns the utilisation in percent in a GPU's row of nvidia-smi, or -1 for another line. Example:
 /// `| N/A   38C    P0    64W / 400W |  61090MiB / 81920MiB |      0%      Default |`.
 int gpu_utilisation(std::string_view line);
-
-/// A GPU's row in a table of clock rates: from `nvidia-smi --query-gpu=index,clocks.sm,..,clocks_event_reasons.active
-/// --format=csv`, from `dcgmi dmon`, or written by a person.
-struct ClockRow {
-  int gpu = -1;  ///< -1: the line is not such a row
-  int mhz = 0;   ///< SM clock
-  bool is_held =
-      false;  ///< the clock is reduced: a throttle reason is active, the GPU is hot, or its power limit is low
-};
-
-/// Reads tables of clock rates line by line. A header names the columns; a row without a header counts if it has `MHz`
-/// and `Active`.
-class ClockTable {
- public:
-  ClockRow take(std::string_view line);
-
- private:
-  enum class Column : std::uint8_t { Other, Gpu, Clock, Reason, Temperature, Limit };
-  bool take_header(const std::vector<std::string_view>& cells);
-  std::vector<Column> columns_;
-  bool has_commas_ = false;
-  double highest_limit_ = 0;  ///< highest power limit so far, in W
-};
 
 /// A row of `kubectl get pods`: `ddp-train-2-p7dnc   0/1   Pending   0   27m`.
 struct PodLine {

@@ -94,6 +94,10 @@ class TraceReader {
         !file.processes().empty() && file.processes().front().clock == TraceClock::Simulated;
     const auto never =
         file.processes().empty() ? std::nullopt : never_ended_at(file.processes().front());
+    is_completed_only_ |= std::ranges::any_of(file.processes(), [](const TraceInfo& process) {
+      return std::ranges::any_of(process.values,
+                                 [](const auto& value) { return value.first == kCompletedOnly; });
+    });
     const std::size_t whole_from = file.last_gap().value_or(0);
     is_damaged_ |= file.last_gap().has_value();
     for (std::size_t b = 0; b < file.block_count(); ++b) {
@@ -244,6 +248,7 @@ class TraceReader {
     RankDump dump;
     dump.rank = rank;
     dump.version = "trace";
+    dump.is_completed_only = is_completed_only_;
     dump.path = own.path;
     const GroupName group{std::to_string(widest_), "default_pg"};
     for (const auto& [sequence, traced] : own.calls) {
@@ -305,6 +310,7 @@ class TraceReader {
   std::vector<int> unsure_;
   std::set<std::optional<std::uint32_t>> stuck_in_;  ///< communicators; none: transfers
   bool is_damaged_ = false;
+  bool is_completed_only_ = false;
 };
 
 /// Describes the unreadable part of the file; empty if there is none.

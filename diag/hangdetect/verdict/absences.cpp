@@ -156,10 +156,11 @@ Explanation went_ahead(const Scene& scene, int rank, const std::vector<int>& hea
 Explanation absent(const Scene& scene, const Front& front, const std::vector<int>& heads) {
   Explanation out;
   out.culprits = heads;
-  const RankNotes& notes = scene.job.rank(heads.front()).notes;
   // A rank whose log holds an exception is not a straggler, whatever its stack shows.
-  const bool has_raised = std::ranges::any_of(
+  const auto raised = std::ranges::find_if(
       heads, [&](int head) { return scene.job.rank(head).notes.has_exception; });
+  const bool has_raised = raised != heads.end();
+  const RankNotes& notes = scene.job.rank(has_raised ? *raised : heads.front()).notes;
   out.kind = notes.is_busy && !has_raised ? Kind::Straggler : Kind::MissingRank;
   out.features = {Feature::Absent};
   add_front(scene, front, out);

@@ -54,12 +54,16 @@ int times_before(const Meeting& at, const Side& side) {
 /// Returns the usual one of two sides with equally many ranks; null if nothing shows it. Exact calls of the group
 /// distinguish sizes of an all-to-all, which habits treat as equal.
 const Side* usual_side(const Meeting& at, const std::vector<Side>& sides) {
-  const double first = usual_of(at, sides[0]).value_or(0.5);
-  const double second = usual_of(at, sides[1]).value_or(0.5);
+  // Chosen so that a call that follows in every second step counts, and a habit of one side alone decides.
+  constexpr double kUnknown = 0.5, kUsual = 0.3, kMuchMore = 3;
+  constexpr int kOften = 3;  // once or twice may be the calls of a start or an end
+  const double first = usual_of(at, sides[0]).value_or(kUnknown);
+  const double second = usual_of(at, sides[1]).value_or(kUnknown);
   const double more = std::max(first, second);
-  if (more > 0.3 && more > 3 * std::min(first, second)) return &sides[second > first ? 1 : 0];
+  if (more > kUsual && more > kMuchMore * std::min(first, second)) {
+    return &sides[second > first ? 1 : 0];
+  }
   if (sides.size() > 2) return nullptr;
-  constexpr int kOften = 3;
   const int firsts = times_before(at, sides[0]);
   const int seconds = times_before(at, sides[1]);
   if (firsts >= kOften && seconds == 0) return sides.data();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "diag/hangdetect/verdict/call_names.h"
@@ -14,6 +15,11 @@ namespace {
 constexpr std::size_t kConnectionsShown = 8;
 
 std::string text_of(const ConnectionProgress& one) {
+  if (one.is_blocked) {
+    return fmt::format(
+        "rank {} -> rank {}, channel {}: rank {} cannot send, though all {} chunks were received",
+        one.sender, one.receiver, one.channel, one.sender, one.sent);
+  }
   return fmt::format("rank {} -> rank {}, channel {}: {} chunks sent, {} received", one.sender,
                      one.receiver, one.channel, one.sent, one.received);
 }
@@ -69,14 +75,22 @@ std::vector<int> unblocked_in_call(const Scene& scene) {
 
 std::vector<ConnectionProgress> stalled_connections(
     std::span<const ConnectionProgress> connections) {
-  std::set<int> waiting;
+  std::set<int> lacking;
+  std::map<int, std::set<int>> awaited;  // by the waiting rank
   for (const ConnectionProgress& one : connections) {
-    if (one.is_lacking() && !one.is_blocked) waiting.insert(one.receiver);
+    if (one.is_lacking() && !one.is_blocked) lacking.insert(one.receiver);
+    if (one.receiver_waits) awaited[one.receiver].insert(one.sender);
+    if (one.sender_waits) awaited[one.sender].insert(one.receiver);
   }
   std::vector<ConnectionProgress> stalled;
   for (const ConnectionProgress& one : connections) {
-    const bool is_lost = one.is_under_way() && waiting.count(one.receiver) == 0;
-    if (is_lost || one.is_blocked) stalled.push_back(one);
+    const bool is_lost = one.is_under_way() && !lacking.contains(one.receiver);
+    // A receiver that forwards what it got keeps the sender's buffers until its own peer has room.
+    const auto waits = awaited.find(one.receiver);
+    const bool is_receiver_stuck =
+        waits != awaited.end() &&
+        std::ranges::any_of(waits->second, [&](int peer) { return peer != one.sender; });
+    if (is_lost || (one.is_blocked && !is_receiver_stuck)) stalled.push_back(one);
   }
   return stalled;
 }

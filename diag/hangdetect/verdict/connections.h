@@ -8,8 +8,8 @@
 
 namespace ringside::hang {
 
-/// Returns the connections on which a call is stuck: chunks were sent but not received, and the receiver waits for no
-/// other rank. A receiver that also needs a chunk which was never sent waits for that chunk's sender instead.
+/// Returns the connections on which a call is stuck: chunks were sent but not received, or the sender cannot send though
+/// all were received; and the receiver waits for no other rank.
 std::vector<ConnectionProgress> stalled_connections(
     std::span<const ConnectionProgress> connections);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "diag/hangdetect/model/blocks.h"
@@ -65,9 +66,10 @@ class Relations {
     // Three reports of ncclras with equal counts show that nothing moves, unless the job often pauses as long.
     const std::vector<RasReport>& reports = scene_.logs.reports;
     const bool is_usual = reports.size() >= 3 && are_waits_usual(scene_.job, scene_.wait_state);
-    const bool is_still = reports.size() >= 3 && !is_usual && !has_moved(reports);
+    const bool is_still = !is_usual && scene_.are_reports_equal();
     const bool is_settled = is_still || scene_.logs.timeouts > 0 ||
                             has_statement(What::EngineDiffers) || has_statement(What::LeftGroup);
+    if (is_still && scene_.logs.timeouts == 0) add_short_waits();
     if (is_settled || !(is_usual || are_waits_young(scene_.job, scene_.wait_state))) return;
     const bool is_end_stated = has_statement(What::EngineGone) || has_statement(What::EngineCut);
     for (Explanation& one : all_) {
@@ -81,6 +83,24 @@ class Relations {
     young.features = {Feature::WaitsAreYoung};
     young.missing.push_back({Need::What::DumpsLater});
     all_.push_back(std::move(young));
+  }
+
+  /// A job that was asked within seconds of its last call may do work that its history does not show: its first
+  /// checkpoint or evaluation.
+  void add_short_waits() {
+    constexpr double kShort =
+        10;  // seconds. Chosen: shorter than any time-out, longer than most steps
+    const std::optional<double> waited_s = longest_wait_s(scene_.job, scene_.wait_state);
+    if (!waited_s || *waited_s >= kShort) return;
+    for (Explanation& one : all_) {
+      const bool is_absence = one.kind == Kind::MissingRank && sort_of(one.ground()) == Sort::Calls;
+      const bool is_explained = one.has(Feature::AlsoStopped) || one.has(Feature::AlsoSilent) ||
+                                one.has(Feature::OwnException);
+      if (!is_absence || is_explained) continue;
+      one.add(Feature::PaceUnknown);
+      one.waited_s = *waited_s;
+      one.missing.push_back({Need::What::DumpsLater});
+    }
   }
 
   /// A connection that lost data explains which ranks wait.
@@ -298,6 +318,11 @@ bool Scene::spans_hosts() const {
     }
   });
   return hosts.size() > 1;
+}
+
+bool Scene::are_reports_equal() const {
+  constexpr std::size_t kEnough = 3;
+  return logs.reports.size() >= kEnough && !has_moved(logs.reports);
 }
 
 bool Scene::is_hang_reported() const {

@@ -159,20 +159,35 @@ bool are_waits_young(const Job& job, const WaitState& wait_state) {
   });
 }
 
-bool are_waits_usual(const Job& job, const WaitState& wait_state) {
+std::optional<double> longest_wait_s(const Job& job, const WaitState& wait_state) {
+  std::int64_t longest_ns = 0;
+  const bool are_known =
+      are_waits(job, wait_state, [&](int /*r*/, const RankDump& dump, const Call& call) {
+        longest_ns = std::max(longest_ns, dump.written_ns - call.created_ns);
+        return call.created_ns > 0;
+      });
+  if (!are_known) return std::nullopt;
+  return static_cast<double>(longest_ns) / 1e9;
+}
+
+bool is_usual_pause(const RankDump& dump, std::int64_t since_ns) {
   constexpr std::size_t kTimes = 2;  // one long pause is the start of the job
+  std::vector<std::int64_t> pauses;  // at first the times at which calls began
+  for (const Call& one : dump.calls) {
+    if (one.created_ns > 0) pauses.push_back(one.created_ns);
+  }
+  if (pauses.size() <= kTimes) return false;
+  std::ranges::sort(pauses);
+  std::adjacent_difference(pauses.begin(), pauses.end(), pauses.begin());
+  pauses.erase(pauses.begin());  // the first is no difference
+  std::ranges::nth_element(pauses, pauses.begin() + (kTimes - 1), std::ranges::greater());
+  const std::int64_t usual_ns = pauses[kTimes - 1];
+  return dump.written_ns - since_ns <= usual_ns + usual_ns / 2;  // steps differ by less
+}
+
+bool are_waits_usual(const Job& job, const WaitState& wait_state) {
   return are_waits(job, wait_state, [](int /*r*/, const RankDump& dump, const Call& call) {
-    std::vector<std::int64_t> pauses;  // at first the times at which calls began
-    for (const Call& one : dump.calls) {
-      if (one.created_ns > 0) pauses.push_back(one.created_ns);
-    }
-    if (pauses.size() <= kTimes) return false;
-    std::ranges::sort(pauses);
-    std::adjacent_difference(pauses.begin(), pauses.end(), pauses.begin());
-    pauses.erase(pauses.begin());  // the first is no difference
-    std::ranges::nth_element(pauses, pauses.begin() + (kTimes - 1), std::ranges::greater());
-    const std::int64_t usual_ns = pauses[kTimes - 1];
-    return dump.written_ns - call.created_ns <= usual_ns + usual_ns / 2;  // steps differ by less
+    return is_usual_pause(dump, call.created_ns);
   });
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,8 +27,16 @@ Progress progress_of(const Job& job);
 /// The wait is computed from the file's time, which is later for a copy. Therefore false means unknown.
 bool are_waits_young(const Job& job, const WaitState& wait_state);
 
-/// Returns whether each rank that waits has waited no longer than one and a half times a pause between its calls that its
-/// own dump shows twice: a job with such pauses moves, though several reports in a row are equal.
+/// Returns whether the time from `since_ns` to the writing of the dump is no longer than one and a half times a pause
+/// between calls that the dump shows twice. False if it shows too few calls.
+bool is_usual_pause(const RankDump& dump, std::int64_t since_ns);
+
+/// Returns the longest wait of a blocked rank when its dump was written, in seconds; nothing if that is unknown, or a
+/// call has failed, after which dumps are written at once.
+std::optional<double> longest_wait_s(const Job& job, const WaitState& wait_state);
+
+/// Returns whether each rank that waits has waited no longer than its usual pause (is_usual_pause()): a job with such
+/// pauses moves, though several reports in a row are equal.
 bool are_waits_usual(const Job& job, const WaitState& wait_state);
 
 /// Returns the ranks, ascending, whose GPU is stuck while their host continues: a call is pending on this rank although

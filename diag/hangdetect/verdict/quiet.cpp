@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "diag/hangdetect/readers/line_words.h"
 #include "diag/hangdetect/verdict/call_names.h"
 #include "diag/hangdetect/verdict/compare.h"
 #include "diag/hangdetect/verdict/evidence.h"
@@ -127,6 +128,64 @@ void support_idle(const Scene& scene, int dumps, Explanation& one) {
   if (!scene.logs.run.has_finished) return;
   one.reports_end = true;
   one.evidence = scene.logs.run.shown;
+}
+
+/// Returns whether a rank's call timed out, or the ranks made no call in a second look, for longer than they usually do.
+bool has_stopped(const Scene& scene) {
+  if (scene.is_hang_reported()) return true;
+  const bool are_reports_equal = scene.are_reports_equal();
+  bool has_timed_out = false;
+  bool have_all_stayed = true;
+  for (int r = 0; r < scene.job.world(); ++r) {
+    const RankView& view = scene.job.rank(r);
+    if (view.dump == nullptr) continue;
+    has_timed_out |= is_engine_timeout(view.dump->reason);
+    const std::int64_t last_ns = view.dump->calls.empty() ? 0 : view.dump->calls.back().created_ns;
+    have_all_stayed &= (view.has_stayed || are_reports_equal) && last_ns > 0 &&
+                       view.dump->written_ns > 0 && !is_usual_pause(*view.dump, last_ns);
+  }
+  return has_timed_out || have_all_stayed;
+}
+
+/// Explains that few members of a group made fewer calls than the others, though no rank waits in a call: a broadcast
+/// or a reduction can end on some ranks without the others, and these ranks wait outside of recorded calls.
+std::optional<Explanation> left_behind(const Scene& scene) {
+  for (std::size_t group = 0; group < scene.job.groups().size(); ++group) {
+    const std::vector<int>& members = scene.job.groups()[group].members;
+    std::map<std::int64_t, std::vector<int>> by_calls;
+    for (const int rank : members) {
+      by_calls[scene.is_unseen(rank) ? -1 : scene.job.entered(rank, static_cast<int>(group))]
+          .push_back(rank);
+    }
+    if (by_calls.size() < 2 || by_calls.begin()->first <= 0) continue;
+    const auto& [most, ahead] = *by_calls.rbegin();
+    if (ahead.size() * 2 < members.size()) continue;
+    const auto& [least, behind] = *by_calls.begin();
+    const Call* next = scene.job.find(ahead.front(), static_cast<int>(group),
+                                      static_cast<std::uint32_t>(least + 1));
+    if (next == nullptr) continue;
+    if (!has_stopped(scene)) return std::nullopt;  // the same for all groups
+    Explanation one;
+    one.kind = Kind::MissingRank;
+    one.features = {Feature::LeftBehind, Feature::AllReported};
+    one.culprits = behind;
+    one.waiting = ahead;
+    one.call = call_title(scene.job, static_cast<int>(group), *next);
+    one.count = most - least;
+    if (behind.size() * 4 <= members.size()) one.add(Feature::FewOfMany);
+    for (const int rank : {behind.front(), ahead.front()}) {
+      const Call* last =
+          scene.job.find(rank, static_cast<int>(group),
+                         static_cast<std::uint32_t>(rank == behind.front() ? least : most));
+      if (last == nullptr) continue;
+      const std::string title = call_title(scene.job, static_cast<int>(group), *last);
+      one.places.push_back({{rank}, "", "last call: " + title});
+      one.evidence.push_back(evidence_of(scene.job, rank, *last, "last call: " + title));
+    }
+    one.missing.push_back({Need::What::Stacks, behind});
+    return one;
+  }
+  return std::nullopt;
 }
 
 /// Adds that there are dumps, and that no rank waits according to them.
@@ -430,6 +489,10 @@ void add_quiet(const Scene& scene, Explanations& out) {
   if (has_moved || scene.is_blocked_anywhere()) return;
   if (!scene.has_dumps) {
     if (auto one = went_on(scene.logs.facts, scene.facts)) out.push_back(*std::move(one));
+  }
+  if (auto one = scene.has_dumps ? left_behind(scene) : std::nullopt) {
+    out.push_back(*std::move(one));
+    return;
   }
   const bool has_idle_dumps = add_idle_dumps(scene, out);
   if (has_idle_dumps) return;

@@ -50,6 +50,8 @@ struct Scene {
   [[nodiscard]] bool has_few_dumps() const;
   /// Returns whether the job runs on several hosts, so that the network can be the cause.
   [[nodiscard]] bool spans_hosts() const;
+  /// Returns whether there are three reports of ncclras or more, and all have equal counts.
+  [[nodiscard]] bool are_reports_equal() const;
   /// Returns whether a log line, a stack or a person states that ranks wait or that the job hangs.
   [[nodiscard]] bool is_hang_reported() const;
 };

@@ -90,6 +90,8 @@ struct Explanation {
   std::string what;   ///< what the culprit did: `was writing a checkpoint`; or an exception's text
   Shown shown = Shown::Nothing;
   std::int64_t count = -1, total = -1;  ///< their meaning depends on the ground; -1: unset
+  double waited_s =
+      0;  ///< how long ranks had waited, where that is short; 0: not short, or unknown
   std::int64_t pause_s = 0;  ///< pause between two steps after which steps continued, in s; 0: none
   bool is_local_rank = false;    ///< `culprits` are local ranks
   bool are_calls_alike = false;  ///< no call of the dumps differs between the members of its group

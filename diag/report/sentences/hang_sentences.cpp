@@ -223,6 +223,15 @@ std::string silent_ranks_text(const Explanation& one) {
   return text + " A missing log is not evidence against a rank.";
 }
 
+/// Returns how long the ranks had waited, if that is no longer than pauses are.
+std::string short_wait_note(const Explanation& one) {
+  if (one.waited_s <= 0) return {};
+  return fmt::format(
+      " The wait was {:.1f} s old: the first step, a checkpoint or an evaluation takes as long. "
+      "Ask again.",
+      one.waited_s);
+}
+
 std::string absence_text(const Explanation& one) {
   switch (one.ground()) {
     case F::Absent:
@@ -233,8 +242,8 @@ std::string absence_text(const Explanation& one) {
                          ranks_that(one.waiting, "waits", "wait"));
     case F::OneUnseen:
     case F::SomeUnseen:
-      return fmt::format("{} left no dump, and {} for {}{}.{}", capital(ranks_text(one.culprits)),
-                         ranks_that(one.waiting, "waits", "all wait"),
+      return fmt::format("There is no whole dump of {}, and {} for {}{}.{}",
+                         ranks_text(one.culprits), ranks_that(one.waiting, "waits", "all wait"),
                          one.culprits.size() == 1 ? "it" : "them", in_call(one), process_note(one));
     case F::SilentRoot:
       return fmt::format("Rank 0, the usual root, logs nothing, and {}{}.",
@@ -272,6 +281,12 @@ std::string absence_text(const Explanation& one) {
     case F::GroupsApart:
       return "Every rank waits, in calls of different groups: ranks that wait in one group may be "
              "missing from another.";
+    case F::LeftBehind:
+      return fmt::format(
+          "{} {} call{} behind: no rank waits in a recorded call, but {} never came to {}, which "
+          "{} ended.",
+          capital_ranks(one.culprits, "is", "are"), one.count, one.count == 1 ? "" : "s",
+          one.culprits.size() == 1 ? "it" : "they", one.call, ranks_text(one.waiting));
     case F::OneCallBehind:
       return fmt::format(
           "{} in {}, which {} ended: it is one call behind, or its GPU did not end "
@@ -361,9 +376,8 @@ std::string stall_text(const Explanation& one) {
 std::string reported_text(const Explanation& one) {
   switch (one.ground()) {
     case F::ReportedAbsent:
-      return fmt::format("{} did not arrive{}: {} names {}.", capital(ranks_text(one.culprits)),
-                         in_call(one, "to"), name_of(one.reporter),
-                         one.culprits.size() == 1 ? "it" : "them");
+      return fmt::format("{} did not arrive{}, according to {}.", capital(ranks_text(one.culprits)),
+                         in_call(one, "to"), name_of(one.reporter));
     case F::NotStarted:
       return fmt::format("{} not begun to create the communicator, and the others wait in it.",
                          capital_ranks(one.culprits, "has", "have"));
@@ -508,7 +522,7 @@ std::string why_of(const Explanation& one) {
     default:
       break;
   }
-  if (ground <= F::OneCallBehind) return absence_text(one);
+  if (ground <= F::LeftBehind) return absence_text(one) + short_wait_note(one);
   if (ground <= F::UnclearWait) return stall_text(one);
   if (ground <= F::PersonSays) return reported_text(one);
   return quiet_text(one);

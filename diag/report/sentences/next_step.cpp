@@ -134,6 +134,15 @@ std::string step_for_network(const Explanation& one, const LogFacts& logs) {
     const auto named = [&](int rank) {
       return fmt::format("rank {}{}", rank, on_host(logs, rank));
     };
+    const std::string host = on_host(logs, one.others.front());
+    if (!host.empty() && host == on_host(logs, one.others.back())) {
+      return fmt::format(
+          "{} and {} share a host, so no network is between them: take the stacks of both "
+          "processes "
+          "while the job hangs (py-spy dump --pid PID, or gdb -p PID); look at dmesg and at "
+          "df /dev/shm there.",
+          named(one.others.front()), named(one.others.back()));
+    }
     return fmt::format(
         "Test the path between {} and {}: ping -c 3 -M do -s 1472 ADDRESS, ip -s link "
         "and nft list ruleset on both; ibstat on InfiniBand.",

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "base/fnv.h"
 #include "engine/runtime/bootstrap/bootstrap.h"
 #include "trace/file_sink.h"
 
@@ -17,7 +17,7 @@ namespace ringside {
 namespace {
 
 struct OwnFile {
-  std::uint64_t path = 0;  ///< hash
+  std::uint64_t path = 0;  ///< hash, the same on all hosts; 0: the rank records nothing
   std::uint64_t has_joined = 0;
 };
 
@@ -36,14 +36,15 @@ std::optional<int> creator_of(const std::vector<OwnFile>& files, const OwnFile& 
 
 Status create_shared_trace(Bootstrap& bootstrap, const std::string& path, const TraceInfo& info,
                            bool has_joined) {
-  if (path.empty()) return {};
-  const OwnFile own{std::hash<std::string>{}(path), has_joined ? 1U : 0U};
+  const OwnFile own{path.empty() ? 0 : std::max<std::uint64_t>(fnv_of(path), 1),
+                    has_joined ? 1U : 0U};
   RINGSIDE_TRY(const std::vector<std::byte> all,
                bootstrap.all_gather(std::as_bytes(std::span(&own, 1))));
   std::vector<OwnFile> files(all.size() / sizeof own);
   std::memcpy(files.data(), all.data(), files.size() * sizeof own);
+  if (std::ranges::all_of(files, [](const OwnFile& file) { return file.path == 0; })) return {};
   Status created;
-  if (creator_of(files, own) == to_int(bootstrap.rank())) {
+  if (own.path != 0 && creator_of(files, own) == to_int(bootstrap.rank())) {
     const auto recorder = record_to_file(path, info);
     if (!recorder) created = recorder.error();
   }

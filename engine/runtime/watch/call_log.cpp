@@ -80,10 +80,12 @@ std::optional<CallDifference> CallComparison::look_closely() {
     }
     verified_ = std::min({mine->end, theirs->end, both});
   }
-  const auto mine = mine_.find(mine_.begun());
-  const auto theirs = theirs_.find(theirs_.begun());
+  // A rank may be ahead, and its next calls to compare be of an earlier run than its last.
+  const auto mine = mine_.find(verified_);
+  const auto theirs = theirs_.find(verified_);
   const bool has_nothing = my_runs_ == 0 && their_runs_ == 0;
-  is_settled_ = has_nothing || (mine && theirs && mine->signature == theirs->signature);
+  is_settled_ = has_nothing || (mine && theirs && mine->is_last() && theirs->is_last() &&
+                                mine->signature == theirs->signature);
   return std::nullopt;
 }
 

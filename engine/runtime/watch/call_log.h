@@ -55,9 +55,9 @@ class CallLog {
     CallSignature signature;
     /// Number of the next run's first call; maximum: this is the last run
     std::uint64_t end = std::numeric_limits<std::uint64_t>::max();
+    [[nodiscard]] bool is_last() const { return end == std::numeric_limits<std::uint64_t>::max(); }
   };
-  /// Returns the run that contains call `number`.
-  /// shape    number < begun()
+  /// Returns the run that contains call `number`; for a call that has not begun, the last run, which it may continue.
   /// returns  nothing if the run is no longer kept
   [[nodiscard]] std::optional<Found> find(std::uint64_t number) const;
 
@@ -122,7 +122,8 @@ class CallComparison {
   std::uint64_t my_runs_ = 0;
   std::uint64_t their_runs_ = 0;
   std::uint64_t verified_ = 0;  ///< number of the first call that was not compared yet
-  bool is_settled_ = false;     ///< whether the logs' last runs are equal, too
+  bool is_settled_ =
+      false;  ///< the calls to compare next are of both logs' last runs, which are equal
 };
 
 }  // namespace ringside

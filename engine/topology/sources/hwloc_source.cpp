@@ -149,10 +149,10 @@ bool spans_buses(hwloc_obj_t bridge) {
   return buses.size() > 1;
 }
 
-/// Returns whether the interface is virtual, and leads to no other host.
+/// Returns whether the interface is virtual, and leads to no other host: loopback, bridges, and containers' ends.
 bool is_virtual(const std::string& name) {
-  constexpr std::array<std::string_view, 7> kPrefixes{"lo",  "docker", "veth", "virbr",
-                                                      "br-", "ifb",    "dummy"};
+  constexpr std::array<std::string_view, 10> kPrefixes{"lo",  "docker", "veth", "virbr", "br",
+                                                       "ifb", "dummy",  "cni",  "cali",  "flannel"};
   return name.empty() || std::any_of(kPrefixes.begin(), kPrefixes.end(),
                                      [&](auto prefix) { return name.starts_with(prefix); });
 }
@@ -230,8 +230,14 @@ class Finder {
     if (files_ != nullptr) {
       nets = files_->rdma_ports(name);
     } else {
-      const std::string state = info_of(device, "Port1State");
-      if (state.empty() || state == "4") nets.push_back({.name = name});  // 4: active
+      // hwloc states all ports of the adapter; 4 is IBV_PORT_ACTIVE.
+      for (int port = 1;; ++port) {
+        const std::string state = info_of(device, fmt::format("Port{}State", port).c_str());
+        if (state == "4" || (state.empty() && port == 1)) {
+          nets.push_back({.name = name, .port = port});
+        }
+        if (state.empty()) break;
+      }
     }
     std::string guid = info_of(device, "NodeGUID");
     guid.erase(std::remove(guid.begin(), guid.end(), ':'), guid.end());

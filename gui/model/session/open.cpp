@@ -120,10 +120,17 @@ std::vector<WaitingRank> waits_of(const hang::Examination& all) {
     WaitingRank one{
         .rank = static_cast<int>(rank), .for_whom = all.wait_state.waits[rank], .at = {}};
     one.is_culprit = std::ranges::binary_search(all.verdict.best.culprits, one.rank);
+    one.is_dead = one.is_culprit && all.verdict.best.kind == hang::Kind::DeadRank;
     const auto& block = all.wait_state.blocks[rank];
     const hang::Call* const call =
         block ? all.job->find(one.rank, block->group, block->sequence) : nullptr;
-    if (call != nullptr) one.at = hang::call_title(*all.job, block->group, *call);
+    if (call != nullptr) {
+      one.at = hang::call_title(*all.job, block->group, *call);
+    } else if (block && all.job->rank(one.rank).dump != nullptr) {  // a send or receive
+      const auto& calls = all.job->rank(one.rank).dump->calls;
+      if (block->call < calls.size())
+        one.at = hang::call_title(*all.job, block->group, calls[block->call]);
+    }
     // All arrived, and it cannot begin: the ranks that made the correct call wait for the others.
     if (call != nullptr && one.for_whom.empty() && !one.is_culprit)
       one.for_whom = all.verdict.best.culprits;
@@ -159,6 +166,31 @@ std::vector<Table> tables_of(const hang::Examination& all) {
     }
     tables.push_back(std::move(table));
   }
+  for (const hang::TransferTable& transfers : hang::transfer_tables(all)) {
+    if (tables.size() == kMostTables) break;
+    Table table{.title = "Newest sends and receives in " + transfers.group,
+                .head = {"rank", "oldest"},
+                .rows = {}};
+    std::size_t most = 1;
+    for (const auto& row : transfers.rows) most = std::max(most, row.cells.size());
+    table.head.resize(1 + most);
+    if (most > 1) table.head.back() = "newest";
+    for (const auto& row : transfers.rows) {
+      if (table.rows.size() == kMostRows) {
+        table.note = fmt::format("{} more rows", transfers.rows.size() - kMostRows);
+        break;
+      }
+      Table::Row line{{{fmt::format("{}", row.rank)}},
+                      {Target::Kind::Rank, static_cast<std::uint32_t>(row.rank), 0, 0}};
+      for (const std::string& cell : row.cells) {
+        const bool waits = cell.ends_with("waits");
+        line.cells.push_back({cell, waits ? 1.0F : 0.0F, Ink::Text, waits ? Ink::Warn : Ink::Text});
+      }
+      line.cells.resize(1 + most);
+      table.rows.push_back(std::move(line));
+    }
+    tables.push_back(std::move(table));
+  }
   return tables;
 }
 
@@ -166,7 +198,8 @@ Result<Document> document_of(CallTrace trace, std::string title) {
   RINGSIDE_TRY(const auto opened, from_bytes(std::move(title), std::move(trace.bytes), {}));
   Document document = *opened;
   document.waits_until = std::move(trace.waits_until);
-  document.communicators = std::move(trace.communicators);
+  name_communicators(document, std::move(trace.communicators));
+  for (CallFacts& call : document.calls) call.never_ended = call.time.end_ns == trace.endless_ns;
   return document;
 }
 

@@ -81,6 +81,12 @@ const Panel& Session::prepare(View view, const Canvas& canvas) {
   switch (view) {
     case View::Timeline:
       timeline_.prepare(*document_, state_, canvas, panel_);
+      // A higher canvas leaves less to scroll.
+      if (state_.scroll > timeline_.most_scroll()) {
+        state_.scroll = timeline_.most_scroll();
+        panel_.clear();
+        timeline_.prepare(*document_, state_, canvas, panel_);
+      }
       break;
     case View::Topology:
       topology_.prepare(document_, state_, canvas, panel_);
@@ -144,7 +150,7 @@ void Session::click(const Target& target, std::int64_t time_ns) {
     case Target::Kind::Row:
     case Target::Kind::None:
       state_.now_ns = time_ns;
-      if (target.kind == Target::Kind::None) state_.event = kNoEvent;
+      if (target.kind != Target::Kind::Time) state_.event = kNoEvent;
       break;
   }
 }
@@ -157,6 +163,26 @@ void Session::go_to_rank(std::int32_t rank) {
   if (found == rows.end()) return;
   state_.scroll = std::min(static_cast<float>(found - rows.begin()) * timeline_.row_height(),
                            timeline_.most_scroll());
+}
+
+void Session::show_current_call() {
+  const CallFacts* const call = document_ == nullptr ? nullptr : document_->call_at(state_.now_ns);
+  if (call == nullptr) return;
+  Panel unused;
+  const Canvas canvas{.width = 1000, .height = 600};
+  timeline_.prepare(*document_, state_, canvas, unused);
+  const auto& rows = timeline_.rows().rows();
+  const auto shows = [&](const LaneRow& row) {
+    return std::ranges::any_of(row.lanes, [&](LaneId lane) {
+      return document_->replay->lanes()[static_cast<std::size_t>(lane)].communicator ==
+             call->communicator;
+    });
+  };
+  const auto found = std::ranges::find_if(rows, shows);
+  const float y = static_cast<float>(found - rows.begin()) * timeline_.row_height();
+  if (found == rows.end() || y < canvas.height / 2) return;
+  // With the group's heading, and some of what is above.
+  state_.scroll = std::clamp(y - canvas.height / 3, 0.0F, timeline_.most_scroll());
 }
 
 /// Scrolls to the event's row.

@@ -53,6 +53,8 @@ class Session {
   [[nodiscard]] const Timeline& timeline() const { return timeline_; }
 
   void press(Command command);
+  /// Scrolls the timeline to the group of the current call, if its rows are far below.
+  void show_current_call();
   /// Handles a click: it folds a row, selects an event, or moves the current time on the time axis.
   void click(const Target& target, std::int64_t time_ns);
   /// Returns lines about the object under the pointer.

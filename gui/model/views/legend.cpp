@@ -1,7 +1,8 @@
 #include "gui/model/views/legend.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <set>
 
 namespace ringside::gui {
 namespace {
@@ -17,20 +18,20 @@ std::vector<LegendEntry> steps_legend() {
       {Ink::Copy, "copy", "copies within the rank"}};
 }
 
-/// The calls of each group of ranks, by name.
+/// The calls of each group of ranks, or of each kind of group, by name.
 void add_calls(const Document& document, std::vector<LegendEntry>& entries) {
-  std::set<std::uint32_t> communicators;
-  for (const CallFacts& call : document.calls) {
-    if (communicators.size() < kGroupInks) communicators.insert(call.communicator);
-  }
-  if (communicators.size() < 2) {
-    const Ink ink = communicators.empty() ? Ink::Call : ink_of_group(*communicators.begin());
-    entries.push_back({ink, "call", "a whole collective on one rank"});
+  constexpr std::uint32_t kMostGroups = 8;
+  const std::vector<std::string>& names = document.group_colours.names;
+  if (names.size() < 2) {
+    entries.push_back({Ink::Call, "call", "a whole collective on one rank"});
     return;
   }
-  for (const std::uint32_t one : communicators) {
-    const std::string name = name_of_communicator(document, one);
-    entries.push_back({ink_of_group(one), name, "calls of " + name});
+  const auto shown = std::min(kMostGroups, static_cast<std::uint32_t>(names.size()));
+  for (std::uint32_t i = 0; i < shown; ++i)
+    entries.push_back({ink_of_group(i), names[i], "calls of " + names[i]});
+  if (names.size() > shown) {
+    entries.push_back({Ink::Panel, fmt::format("and {} more", names.size() - shown),
+                       "further groups, whose colours repeat"});
   }
 }
 
@@ -42,6 +43,10 @@ std::vector<LegendEntry> timeline_legend(const Document& document) {
                           [](const LaneKey& lane) { return lane.channel == kComputeChannel; })) {
     entries.push_back({Ink::Compute, "compute", "other kernels of the rank's GPU"});
   }
+  entries.push_back({Ink::Faint, "low: idle in between",
+                     "several events in a few pixels: the height is the share of the time that is "
+                     "busy; dimmed: steps of several kinds",
+                     Fill::Soft});
   entries.push_back({Ink::Waiting, "waiting",
                      "a step waits for its sender; a call waits for ranks that have not entered",
                      Fill::Hatched});
@@ -62,7 +67,12 @@ std::vector<LegendEntry> topology_legend(const Document& document) {
                {Ink::Pcie, "PCIe", "from a GPU or a CPU to a NIC"},
                {Ink::Network, "network", "NICs, switches and cables between hosts"}};
   }
-  entries.push_back({Ink::Reduce, "full", "more than 85 % of the rate, or of the busiest path"});
+  if (document.surround.ways == nullptr) {
+    entries.push_back({Ink::Reduce, "busiest",
+                       "more than 85 % of the bytes of the busiest path; capacities are unknown"});
+  } else {
+    entries.push_back({Ink::Reduce, "full", "more than 85 % of the link's rate"});
+  }
   entries.push_back({Ink::Now, "chunk", "a chunk in flight at the current time"});
   return entries;
 }
@@ -78,7 +88,8 @@ std::vector<LegendEntry> legend_of(const Document& document, View view) {
     case View::Chunks:
       return {{Ink::Send, "own input", "the rank has its own input alone"},
               {Ink::Reduce, "sum of some", "the rank keeps a sum of some inputs"},
-              {Ink::Reduce, "passed on", "the rank sent a sum and did not keep it", Fill::Soft},
+              {Ink::Reduce, "passed on (dimmed)", "the rank sent a sum and did not keep it",
+               Fill::Soft},
               {Ink::Good, "result", "complete: the inputs of all ranks"}};
     case View::Slots:
       return {{Ink::Send, "is filled", "the sender writes into the slot", Fill::Hatched},

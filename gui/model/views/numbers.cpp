@@ -130,8 +130,10 @@ double Numbers::PairSum::rate() const {
 
 /// Returns the slowest pairs: a link that is slower than comparable ones is visible, whichever rank waits for it.
 Table Numbers::pairs_table(const std::vector<PairSum>& pairs) {
-  Table table{.title = "From rank to rank, the slowest first: while both ends were in it",
-              .head = {"from", "to", "bytes", "under way", "GB/s", "of the median"},
+  // Messages of several channels are under way at the same time: their sum is longer than the call.
+  Table table{.title = "From rank to rank, the slowest first: while both ends were in a message",
+              .head = {"from", "to", "bytes", "time, summed over messages", "GB/s a message",
+                       "of the median"},
               .rows = {}};
   std::vector<PairSum> order;
   for (const PairSum& sum : pairs) {
@@ -265,17 +267,29 @@ void Numbers::prepare(const std::shared_ptr<const Document>& shown, const State&
   };
   row("time of the call", fmt::format("{} of {}", time_text(passed), time_text(length)),
       static_cast<double>(passed) / static_cast<double>(length));
-  row("bytes sent",
-      fmt::format("{} of {}{}", short_size(sums->moved_bytes), short_size(sums->all_bytes),
-                  sums->transfers.is_cut ? " and more" : ""),
-      share);
-  row("algbw", fmt::format("{:.2f} GB/s", in_gbs(algbw)), 0);
-  row("busbw", fmt::format("{:.2f} GB/s", in_gbs(algbw) * factor), 0);
-  into.tables.push_back(std::move(now));
-
-  into.tables.push_back(pairs_table(sums->pairs));
-  into.tables.push_back(sums->path);
-  into.tables.push_back(slowest_table(document));
+  if (sums->transfers.all.empty()) {
+    // Whole calls without steps: the rate is known at the call's end.
+    const bool has_rate = passed == length && !call->never_ended && call->bytes.value > 0;
+    const auto rate = [&](double times) {
+      const double gbs = static_cast<double>(call->bytes.value) / static_cast<double>(length);
+      return has_rate ? fmt::format("{:.2f} GB/s", gbs * times)
+                      : "unknown: the trace has no steps of this call";
+    };
+    row("algbw", rate(1), 0);
+    row("busbw", rate(factor), 0);
+    into.tables.push_back(std::move(now));
+  } else {
+    row("bytes sent",
+        fmt::format("{} of {}{}", short_size(sums->moved_bytes), short_size(sums->all_bytes),
+                    sums->transfers.is_cut ? " and more" : ""),
+        share);
+    row("algbw", fmt::format("{:.2f} GB/s", in_gbs(algbw)), 0);
+    row("busbw", fmt::format("{:.2f} GB/s", in_gbs(algbw) * factor), 0);
+    into.tables.push_back(std::move(now));
+    into.tables.push_back(pairs_table(sums->pairs));
+    into.tables.push_back(sums->path);
+    into.tables.push_back(slowest_table(document));
+  }
   for (const Table& table : document.surround.tables) into.tables.push_back(table);
 }
 

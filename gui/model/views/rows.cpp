@@ -115,6 +115,7 @@ class RowMaker {
       // A folded rank shows its steps; its calls if there are no steps.
       const bool has_steps = own.size() > 1 && lanes_[own[1]].channel != kComputeChannel;
       const auto steps = !has_calls ? own : has_steps ? own.subspan(1) : own.first(1);
+      if (head.is_folded && has_calls && !has_steps && own.size() > 1) head.compute = id(own[1]);
       heading(std::move(head), steps, [&] {
         for (const std::size_t lane : own) {
           if (lanes_[lane].channel != LaneKey::kCalls) channel_of_rank(lane);
@@ -172,6 +173,8 @@ void Rows::update(const Document& document, const State& state) {
     for (const LaneId lane : rows_[i].lanes) {
       row_of_[static_cast<std::size_t>(lane)] = static_cast<int>(i);
     }
+    if (rows_[i].compute)
+      row_of_[static_cast<std::size_t>(*rows_[i].compute)] = static_cast<int>(i);
   }
 }
 

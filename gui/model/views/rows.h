@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,9 @@ struct LaneRow {
   std::uint64_t key = 0;  ///< for State::turned
   bool can_fold = false;
   bool is_folded = false;
-  std::int32_t rank = -1;     ///< rank of the row; -1: several ranks
-  std::vector<LaneId> lanes;  ///< lanes shown in the row; empty: a heading
+  std::int32_t rank = -1;              ///< rank of the row; -1: several ranks
+  std::vector<LaneId> lanes;           ///< lanes shown in the row; empty: a heading
+  std::optional<LaneId> compute = {};  ///< other kernels, shown below the calls of a folded rank
 };
 
 /// The rows of a document with their current folding.

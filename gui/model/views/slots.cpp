@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <span>
 
@@ -38,15 +39,15 @@ class SlotsFrame {
         panel_(into),
         into_(into.picture) {}
 
-  /// others  connections that are drawn in small
-  void run(std::span<const Slots::Known> others) {
+  /// others  connections that are drawn in small, of `all` connections
+  void run(std::span<const Slots::Known> others, std::size_t all) {
     panel_.lines.push_back(fmt::format(
         "rank {} to rank {}, channel {}: {} messages, {} sent, {} taken", key_.sender,
         key_.receiver, key_.channel, history_.messages().size(), moment_.posted, moment_.taken));
     panel_.lines.push_back(who_waits());
     slots();
     const float y = protocol();
-    small(others, y);
+    small(others, all, y);
   }
 
  private:
@@ -139,7 +140,7 @@ class SlotsFrame {
     }
     const TraceEvent sent = document_.replay->event(message->send);
     say(1.6F, !is_posted ? "is filled" : is_read ? "is taken" : "full", Ink::Text);
-    say(2.6F, format_bytes({sent.bytes}), Ink::Text);
+    say(2.6F, size_of_call({sent.bytes}), Ink::Text);
     say(3.6F, fmt::format("at {}", format_bytes({sent.offset})), Ink::Faint);
     into_.spots.push_back({x, y, x1, y1, {Target::Kind::Event, to_int(message->send), 1, 0}});
   }
@@ -206,28 +207,41 @@ class SlotsFrame {
   // ---- other connections ---------------------------------------------------------------------
 
   /// Draws each connection as a row of eight slots, as many as there is room for.
-  void small(std::span<const Slots::Known> others, float y) {
-    const float width = canvas_.letter * 26;
-    const float height = canvas_.line * 2.7F;
-    const auto columns = static_cast<std::size_t>(std::max((canvas_.width - 20) / width, 1.0F));
+  void small(std::span<const Slots::Known> others, std::size_t all, float y) {
+    const float narrowest = canvas_.letter * 26;
+    const float lowest = canvas_.line * 2.7F;
+    const float highest = canvas_.line * 6;
     const float room = canvas_.height - y - canvas_.line * 2;
-    const auto rows = static_cast<std::size_t>(std::max(room / height, 0.0F));
-    const std::size_t shown = std::min(others.size(), rows * columns);
+    const float most_columns = std::max(std::floor((canvas_.width - 20) / narrowest), 1.0F);
+    const float most_rows = std::max(std::floor(room / lowest), 0.0F);
+    const std::size_t shown =
+        std::min(others.size(), static_cast<std::size_t>(most_rows * most_columns));
     if (others.size() < 2 || shown == 0) return;
+    // Few of them grow until the room is full.
+    const auto count = static_cast<float>(shown);
+    const auto columns = static_cast<std::size_t>(std::clamp(
+        std::ceil(count / std::max(std::floor(room / highest), 1.0F)), 1.0F, most_columns));
+    const float rows = std::ceil(count / static_cast<float>(columns));
+    const float height = std::clamp(room / rows, lowest, highest);
     y += canvas_.line * 0.5F;
     into_.words.push_back(
         {.x = 20,
          .y = y,
-         .text = fmt::format("{} connections at the same time; click one to see it above", shown)});
+         .text = fmt::format(
+             "{} at the same time; click one to see it above{}",
+             shown < all ? fmt::format("{} of {} connections", shown, all)
+                         : fmt::format("{} connections", all),
+             shown < all ? ", or a step in the timeline to see another connection" : "")});
     y += canvas_.line * 1.5F;
     const float each = (canvas_.width - 20) / static_cast<float>(columns);
     for (std::size_t i = 0; i < shown; ++i) {
       one_small(others[i], 20 + each * static_cast<float>(i % columns),
-                y + height * static_cast<float>(i / columns), each - canvas_.letter * 2);
+                y + height * static_cast<float>(i / columns), each - canvas_.letter * 2,
+                height - canvas_.line * 0.5F);
     }
   }
 
-  void one_small(const Slots::Known& one, float x, float y, float width) {
+  void one_small(const Slots::Known& one, float x, float y, float width, float height) {
     const ConnectionHistory::Moment moment = one.history.at(state_.now_ns);
     const std::size_t held = moment.posted > moment.taken ? moment.posted - moment.taken : 0;
     into_.words.push_back({.x = x,
@@ -237,7 +251,7 @@ class SlotsFrame {
                            .text = fmt::format("{} -> {}, channel {}: {} full", one.key.sender,
                                                one.key.receiver, one.key.channel, held)});
     const float top = y + canvas_.line * 1.1F;
-    const float bottom = y + canvas_.line * 2.2F;
+    const float bottom = y + height;
     const float each = width / static_cast<float>(kSlots);
     for (std::size_t slot = 0; slot < static_cast<std::size_t>(kSlots); ++slot) {
       const float left = x + each * static_cast<float>(slot);
@@ -286,14 +300,15 @@ Slots::Shown Slots::shown_of(const Document& document, const Wanted& wanted) {
   return shown;
 }
 
-std::vector<Slots::Known> Slots::others_of(const Document& document, const Whole&) {
-  std::vector<ConnectionKey> keys = connections_of(document, kMostOthers);
+Slots::Others Slots::others_of(const Document& document, const Whole&) {
+  std::vector<ConnectionKey> keys = connections_of(document, SIZE_MAX);
+  Others others{.known = {}, .all = keys.size()};
+  keys.resize(std::min(keys.size(), kMostOthers));
   std::ranges::sort(keys);
-  std::vector<Known> known;
-  known.reserve(keys.size());
+  others.known.reserve(keys.size());
   for (const ConnectionKey& key : keys)
-    known.push_back({key, ConnectionHistory::make(*document.replay, key)});
-  return known;
+    others.known.push_back({key, ConnectionHistory::make(*document.replay, key)});
+  return others;
 }
 
 void Slots::prepare(const std::shared_ptr<const Document>& document, const State& state,
@@ -304,10 +319,11 @@ void Slots::prepare(const std::shared_ptr<const Document>& document, const State
     into.lines.emplace_back("The trace has no message between two ranks, so no slot was used.");
     return;
   }
-  const std::vector<Known>* const others = others_.of(document, {});
+  const Others* const others = others_.of(document, {});
   into.is_being_prepared = others == nullptr;
   SlotsFrame(*document, *shown->key, shown->history, state, canvas, into)
-      .run(others == nullptr ? std::span<const Known>() : std::span(*others));
+      .run(others == nullptr ? std::span<const Known>() : std::span(others->known),
+           others == nullptr ? 0 : others->all);
 }
 
 }  // namespace ringside::gui

@@ -85,11 +85,21 @@ class Timeline::Frame {
   [[nodiscard]] float clip_y(float y) const { return std::max(y, own_.top_); }
 
   void time() {
+    float written = 0;  // where the last text ends
     for (const Tick& tick : ticks_of(axis_, 11 * canvas_.letter)) {
       const float x = axis_.x_of(tick.time_ns);
       into_.boxes.push_back(
           {x, canvas_.line * 1.2F, x + 1, canvas_.height, Ink::Line, Fill::Solid});
-      into_.words.push_back({.x = x + 3, .y = 2, .ink = Ink::Faint, .text = tick.text});
+      // At the right edge its time is before its line, if there is room.
+      const float width = canvas_.letter * static_cast<float>(tick.text.size());
+      const bool fits = x + 3 + width <= canvas_.width;
+      if (!fits && x - 3 - width < written + canvas_.letter) continue;
+      written = x + 3 + width;
+      into_.words.push_back({.x = fits ? x + 3 : x - 3,
+                             .y = 2,
+                             .align = fits ? Words::Align::Left : Words::Align::Right,
+                             .ink = Ink::Faint,
+                             .text = tick.text});
     }
     into_.spots.push_back({axis_.left, 0, axis_.right, own_.top_, {Target::Kind::Time, 0, 0, 0}});
   }
@@ -99,7 +109,16 @@ class Timeline::Frame {
     if (!is_in_sight(y)) return;
     label(row, number, y, y1);
     if (row.lanes.empty()) return;
-    if (row.lanes.size() == 1) {
+    into_.spots.push_back({axis_.left,
+                           clip_y(y),
+                           axis_.right,
+                           std::max(y1, own_.top_),
+                           {Target::Kind::Row, number, 0, 0}});
+    if (row.compute) {
+      const float split = y + (y1 - y) * 0.68F;
+      lane(row.lanes.front(), clip_y(y), std::max(split - 1, own_.top_));
+      lane(*row.compute, clip_y(split), std::max(y1, own_.top_));
+    } else if (row.lanes.size() == 1) {
       lane(row.lanes.front(), clip_y(y), std::max(y1, own_.top_));
     } else {
       several(row, clip_y(y), std::max(y1, own_.top_));
@@ -142,7 +161,7 @@ class Timeline::Frame {
     const LaneKey& key = replay_.lanes()[static_cast<std::size_t>(id)];
     is_calls_ = key.channel == LaneKey::kCalls;
     is_compute_ = key.channel == kComputeChannel;
-    group_ = key.communicator;
+    call_ink_ = ink_of_group(document_, key.communicator);
   }
 
   /// Events of one lane; where it has several strands, below each other.
@@ -238,7 +257,7 @@ class Timeline::Frame {
           static_cast<float>(std::max<std::int64_t>(fold.time.end_ns - fold.time.begin_ns, 1));
       const float busy = std::clamp(static_cast<float>(fold.busy.count()) / length, kLowest, 1.0F);
       const float top = fold.count > 1 ? y1 - (y1 - y) * busy : y;
-      const Ink ink = is_calls_     ? ink_of_group(group_)
+      const Ink ink = is_calls_     ? call_ink_
                       : is_compute_ ? Ink::Compute
                                     : ink_of_mask(fold.primitives);
       into_.boxes.push_back({x, top, x1, y1, ink, is_mixed ? Fill::Soft : Fill::Solid});
@@ -261,7 +280,7 @@ class Timeline::Frame {
       into_.boxes.push_back({x, y, std::min(from, edge), y1, Ink::Waiting, Fill::Hatched});
     if (from < edge) {
       into_.boxes.push_back({std::max(x, from), y, edge, y1,
-                             is_call                            ? ink_of_group(group_)
+                             is_call                            ? call_ink_
                              : event.kind == EventKind::Compute ? Ink::Compute
                                                                 : ink_of(event.primitive),
                              Fill::Solid});
@@ -280,7 +299,7 @@ class Timeline::Frame {
 
   [[nodiscard]] std::string text_of(const TraceEvent& event, float width) const {
     if (event.kind == EventKind::Collective) {
-      const std::string size = event.bytes > 0 ? " " + format_bytes({event.bytes}) : "";
+      const std::string size = event.bytes > 0 ? " " + size_of_call({event.bytes}) : "";
       std::string text =
           fmt::format("{}{}  #{}", to_string(event.collective), size, event.sequence);
       if (replay_.statistics().primitives > 0 || event.step == kChoiceIsKnown) {
@@ -318,7 +337,7 @@ class Timeline::Frame {
       const float x = axis_.left + static_cast<float>(i) * kBucketPx;
       const float height = std::max(1.5F, (y1 - y) * std::min(share.busy, 1.0F));
       into_.boxes.push_back({x, y1 - height, std::min(x + kBucketPx, axis_.right), y1,
-                             is_calls_     ? ink_of_group(group_)
+                             is_calls_     ? call_ink_
                              : is_compute_ ? Ink::Compute
                                            : ink_of_mask(share.primitives),
                              std::popcount(share.primitives) > 1 ? Fill::Soft : Fill::Solid});
@@ -482,8 +501,8 @@ class Timeline::Frame {
   // The lane that is being drawn:
   bool is_calls_ = false;
   bool is_compute_ = false;
-  std::uint32_t group_ = 0;  ///< its communicator
-  double in_sight_ = 0;      ///< events
+  Ink call_ink_ = Ink::Call;
+  double in_sight_ = 0;  ///< events
 };
 
 void Timeline::prepare(const Document& document, const State& state, const Canvas& canvas,

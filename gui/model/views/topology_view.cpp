@@ -17,7 +17,6 @@ namespace ringside::gui {
 namespace {
 
 constexpr int kMostDots = 600;
-constexpr std::int32_t kMostRanks = 2048;
 
 }  // namespace
 
@@ -79,6 +78,8 @@ class TopologyView::Frame {
   /// Returns the meaning of the lines, and the busiest of them.
   [[nodiscard]] std::string limits() const {
     const std::string last = format_time(Seconds{Nanoseconds{window()}});
+    if (document_.replay->statistics().primitives == 0)
+      return "The trace has whole calls without their steps: what moves is not recorded.";
     if (machine_ == nullptr) {
       return fmt::format("width: bytes in the last {}, orange the most", last);
     }
@@ -117,7 +118,7 @@ class TopologyView::Frame {
       into_.boxes.push_back(box);
       if (node.y1 - node.y0 <= canvas_.line * 5) continue;
       into_.words.push_back({.x = node.x0 + 6,
-                             .y = node.y0 + 3,
+                             .y = node.is_turned ? node.y1 - canvas_.line - 3 : node.y0 + 3,
                              .width = node.x1 - node.x0 - 12,
                              .ink = Ink::Faint,
                              .text = machine_->node_title(node.node)});
@@ -141,7 +142,7 @@ class TopologyView::Frame {
         : place.kind == MachinePlace::Kind::Nic || place.kind == MachinePlace::Kind::Fabric
             ? Ink::Network
             : Ink::Pcie;
-    into_.boxes.push_back({at.x - half, at.y - tall, at.x + half, at.y + tall, ink, Fill::Soft});
+    plate(at, half, tall, ink);
     into_.spots.push_back(
         {at.x - half, at.y - tall, at.x + half, at.y + tall, {Target::Kind::Place, number, 0, 0}});
     if (tall < canvas_.line * 0.5F) return;
@@ -159,6 +160,14 @@ class TopologyView::Frame {
                            .width = 2 * half,
                            .align = Words::Align::Middle,
                            .text = std::move(text)});
+  }
+
+  /// An opaque box: lines that lead to it do not cross its name.
+  void plate(Point at, float half, float tall, Ink ink) {
+    for (const Box& box :
+         {Box{at.x - half, at.y - tall, at.x + half, at.y + tall, Ink::Page},
+          Box{at.x - half, at.y - tall, at.x + half, at.y + tall, ink, Fill::Soft}})
+      into_.plates.push_back(box);
   }
 
   /// Returns the numbers of `rail 5 leaf 0`: 5.0, or the last one alone.
@@ -231,6 +240,23 @@ class TopologyView::Frame {
     return middles_.at(at.group);
   }
 
+  [[nodiscard]] float middle_half() const { return 5 * canvas_.letter; }
+  [[nodiscard]] float middle_tall() const { return canvas_.line * 0.65F; }
+
+  /// Returns how far the edge of a rank's switch is from its middle, in the direction of the rank.
+  [[nodiscard]] float edge_of_switch(std::int32_t rank) const {
+    const AtSwitch& at = *switch_of(rank);
+    const bool is_place = at.hop && machine_ != nullptr;
+    const float half = is_place ? layout_.half[at.hop->second] : middle_half();
+    const float tall = is_place ? layout_.tall : middle_tall();
+    const Point middle = switch_point(rank);
+    const Point gpu = gpus_[static_cast<std::size_t>(rank)];
+    const float length = std::max(std::hypot(gpu.x - middle.x, gpu.y - middle.y), 1.0F);
+    const float across = std::abs(gpu.x - middle.x) / length;
+    const float up = std::abs(gpu.y - middle.y) / length;
+    return std::min(half / std::max(across, 1e-3F), tall / std::max(up, 1e-3F));
+  }
+
   /// Where the machine is unknown, a switch is drawn in the middle of its ranks.
   void switches() {
     std::map<std::int32_t, std::vector<Point>> ranks;
@@ -247,16 +273,27 @@ class TopologyView::Frame {
         middle.x += one.x / static_cast<float>(points.size());
         middle.y += one.y / static_cast<float>(points.size());
       }
-      const float half = 5 * canvas_.letter;
-      const float tall = canvas_.line * 0.65F;
-      into_.boxes.push_back({middle.x - half, middle.y - tall, middle.x + half, middle.y + tall,
-                             Ink::Nvlink, Fill::Soft});
+      const float half = middle_half();
+      const float tall = middle_tall();
+      plate(middle, half, tall, Ink::Nvlink);
+      into_.spots.push_back({middle.x - half, middle.y - tall, middle.x + half, middle.y + tall,
+                             panel_.add_tip(name_of_switch(group))});
       into_.words.push_back({.x = middle.x,
                              .y = middle.y - canvas_.line / 2,
                              .width = 2 * half,
                              .align = Words::Align::Middle,
                              .text = "NVSwitch"});
     }
+  }
+
+  [[nodiscard]] std::string name_of_switch(std::int32_t group) const {
+    std::vector<int> ranks;
+    for (std::int32_t rank = 0; rank < std::ssize(gpus_); ++rank) {
+      const AtSwitch* const at = switch_of(rank);
+      if (at != nullptr && at->group == group) ranks.push_back(rank);
+    }
+    return fmt::format("NVSwitch of ranks {}: reduces or multicasts what they send",
+                       format_ranks(ranks));
   }
 
   [[nodiscard]] std::vector<Point> corners(const Transfer& one) const {
@@ -395,19 +432,25 @@ class TopologyView::Frame {
       if (edge.from != kSwitch && edge.to != kSwitch) {
         if (are_placed(edge.from, edge.to)) {
           arrow(gpus_[static_cast<std::size_t>(edge.from)],
-                gpus_[static_cast<std::size_t>(edge.to)], are_apart);
+                gpus_[static_cast<std::size_t>(edge.to)], radius_, radius_, are_apart);
         }
       } else if (are_placed(rank, rank) && switch_of(rank) != nullptr) {
         const Point gpu = gpus_[static_cast<std::size_t>(rank)];
         const Point middle = switch_point(rank);
-        arrow(edge.from == kSwitch ? middle : gpu, edge.from == kSwitch ? gpu : middle, false);
+        const float edge_px = edge_of_switch(rank);
+        if (edge.from == kSwitch) {
+          arrow(middle, gpu, edge_px, radius_, false);
+        } else {
+          arrow(gpu, middle, radius_, edge_px, false);
+        }
       }
     }
   }
 
-  void arrow(Point a, Point b, bool goes_around) {
+  /// from_a, to_b  distances from the ends at which the shapes there end
+  void arrow(Point a, Point b, float from_a, float to_b, bool goes_around) {
     const float length = std::hypot(b.x - a.x, b.y - a.y);
-    if (length < 2 * radius_ + 2) return;
+    if (length < from_a + to_b + 4) return;
     // Bends around others in between, as from the last rank of a row back to the first.
     const bool is_bent = goes_around && is_another_between(a, b);
     const float aside = is_bent ? std::max(0.24F * length, 4 * radius_) : 0;
@@ -418,15 +461,16 @@ class TopologyView::Frame {
         (a.x + b.x) / 2 - (b.y - a.y) / length * aside,
         mean_y + std::clamp(off_y, -2 * mean_y, 2 * std::max(canvas_.height - mean_y, 0.0F))};
     const auto at = [&](float part) {
-      const float rest = 1 - part;
-      return Point{rest * rest * a.x + 2 * rest * part * middle.x + part * part * b.x,
-                   rest * rest * a.y + 2 * rest * part * middle.y + part * part * b.y};
+      const float left = 1 - part;
+      return Point{left * left * a.x + 2 * left * part * middle.x + part * part * b.x,
+                   left * left * a.y + 2 * left * part * middle.y + part * part * b.y};
     };
-    const float cut = (radius_ + 2) / length;
+    const float first = (from_a + 2) / length;
+    const float rest = 1 - first - (to_b + 2) / length;
     const int pieces = is_bent ? 12 : 1;
     for (int i = 0; i < pieces; ++i) {
       const auto part = [&](int piece) {
-        return cut + (1 - 2 * cut) * static_cast<float>(piece) / static_cast<float>(pieces);
+        return first + rest * static_cast<float>(piece) / static_cast<float>(pieces);
       };
       const Point p = at(part(i));
       const Point q = at(part(i + 1));
@@ -457,8 +501,10 @@ class TopologyView::Frame {
           if (moving_ > kMostDots) return;
           const Point at = one.is_by_switch ? along_switched(one, part)
                                             : along(corners(one), std::clamp(part, 0.0F, 1.0F));
-          into_.discs.push_back(
-              {at.x, at.y, std::clamp(radius_ * 0.32F, 1.5F, 6.0F), Ink::Now, Fill::Solid});
+          const float radius = std::clamp(radius_ * 0.32F, 1.5F, 6.0F);
+          // Its edge keeps it apart from an orange line.
+          into_.discs.push_back({at.x, at.y, radius + 1.2F, Ink::Page, Fill::Solid});
+          into_.discs.push_back({at.x, at.y, radius, Ink::Now, Fill::Solid});
         });
   }
 
@@ -509,64 +555,6 @@ class TopologyView::Frame {
   std::optional<Machine::Hop> fullest_;
   double fullest_share_ = 0;
 };
-
-std::vector<TopologyView::AtSwitch> TopologyView::switches_of(const Transfers& transfers,
-                                                              const Machine* machine) {
-  std::vector<AtSwitch> all;
-  const auto at = [&](std::int32_t rank) -> AtSwitch& {
-    const auto place = static_cast<std::size_t>(rank);
-    if (all.size() <= place) all.resize(place + 1);
-    if (all[place].group < 0) all[place].group = rank;
-    return all[place];
-  };
-  const auto first_of = [&](std::int32_t rank) {
-    while (at(rank).group != rank) rank = at(rank).group;
-    return rank;
-  };
-  for (const Transfer& one : transfers.all) {
-    if (!one.is_by_switch || std::min(one.from, one.to) < 0 ||
-        std::max(one.from, one.to) >= kMostRanks) {
-      continue;
-    }
-    const std::int32_t from = first_of(one.from);
-    const std::int32_t to = first_of(one.to);
-    at(std::max(from, to)).group = std::min(from, to);
-    if (machine == nullptr || at(one.from).hop) continue;
-    const auto way = machine->way(one.from, one.to, one.channel);
-    for (std::size_t i = 0; i < way.size(); ++i) {
-      if (machine->places()[way[i]].kind != MachinePlace::Kind::NvSwitch) continue;
-      at(one.from).hop = Machine::Hop{way.front(), way[i]};
-      at(one.to).hop = Machine::Hop{way.back(), way[i]};
-    }
-  }
-  for (std::int32_t rank = 0; rank < std::ssize(all); ++rank) {
-    AtSwitch& one = all[static_cast<std::size_t>(rank)];
-    if (one.group >= 0) one.group = first_of(rank);
-  }
-  return all;
-}
-
-TopologyView::Traffic TopologyView::traffic_of(const Document& document,
-                                               const CallFacts* const& call) {
-  Traffic made{.transfers = transfers_of(document, *call), .edges = {}, .switches = {}};
-  made.switches = switches_of(made.transfers, document.surround.ways.get());
-  std::vector<Edge>& edges = made.edges;
-  const auto add = [&](Edge edge) {
-    if (edges.empty() || edges.back() != edge) edges.push_back(edge);
-  };
-  for (const Transfer& one : made.transfers.all) {
-    if (!one.is_by_switch) {
-      add({one.channel, one.from, one.to});
-      continue;
-    }
-    add({one.channel, one.from, kSwitch});
-    add({one.channel, kSwitch, one.to});
-  }
-  std::ranges::sort(edges);
-  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-  edges.shrink_to_fit();
-  return made;
-}
 
 void TopologyView::prepare(const std::shared_ptr<const Document>& document, const State& state,
                            const Canvas& canvas, Panel& into) {

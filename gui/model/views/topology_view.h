@@ -24,6 +24,7 @@ class TopologyView {
 
  private:
   class Frame;
+  static constexpr std::int32_t kMostRanks = 2048;  ///< that are drawn
   /// A send from one rank to another on a channel.
   struct Edge {
     std::int32_t channel, from, to;
