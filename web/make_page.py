@@ -5,8 +5,8 @@ usage: make_page.py PROGRAM.wasm FOLDER     writes FOLDER/index.html and FOLDER/
 """
 
 import base64
-import gzip
 import json
+import lzma
 import os
 import re
 import subprocess
@@ -41,6 +41,14 @@ def files_of(path):
     return files
 
 
+def packed(data):
+    """An .lzma with the size in it, which web/page/lzma.js unpacks."""
+    options = {"id": lzma.FILTER_LZMA1, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 1 << 24, "lc": 4, "pb": 0}
+    stream = bytearray(lzma.compress(data, lzma.FORMAT_ALONE, filters=[options]))
+    stream[5:13] = len(data).to_bytes(8, "little")
+    return base64.b64encode(stream).decode()
+
+
 def in_script(value):
     """JSON that can stand in a <script>."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
@@ -48,7 +56,7 @@ def in_script(value):
 
 def main(program, folder):
     with open(program, "rb") as file:
-        packed = base64.b64encode(gzip.compress(file.read(), 9, mtime=0)).decode()
+        binary = packed(file.read())
     commands = json.loads(ask(program, "--command-line"))
     commands["version"] = ask(program, "--version").split()[-1]
     presets = re.findall(r"^ *([a-z0-9][a-z0-9-]+) ", ask(program, "topo", "--presets"), re.MULTILINE)
@@ -57,8 +65,8 @@ def main(program, folder):
     for one in examples:
         if "folder" in one:
             one["files"] = files_of(one.pop("folder"))
-    parts = {"STYLE": read("page.css"), "PROGRAM": packed, "COMMANDS": in_script(commands), "PRESETS": in_script(presets),
-             "EXAMPLES": in_script(examples), "WORKER": in_script(read("wasi.js") + read("worker.js")), "PAGE": read("page.js")}
+    parts = {"STYLE": read("page.css"), "PROGRAM": binary, "COMMANDS": in_script(commands), "PRESETS": in_script(presets),
+             "EXAMPLES": in_script(examples), "WORKER": in_script("".join(map(read, ("wasi.js", "lzma.js", "worker.js")))), "PAGE": read("page.js")}
     page = re.sub(r"/\*([A-Z]+)\*/(null)?", lambda match: parts[match[1]], read("page.html"))
     os.makedirs(folder, exist_ok=True)
     for name in ("index.html", "ringside.html"):

@@ -22,12 +22,14 @@ set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 
 set(sysroot ${RINGSIDE_WEB_DEPS}/sysroot)
 # WASI's own substitutes for what it has no calls for: each is a library that is linked below.
-string(CONCAT flags "--sysroot=${sysroot} -msimd128 -fwasm-exceptions -D_WASI_EMULATED_MMAN -D_WASI_EMULATED_SIGNAL "
+string(CONCAT flags "--sysroot=${sysroot} -msimd128 -D_WASI_EMULATED_MMAN -D_WASI_EMULATED_SIGNAL "
                     "-D_WASI_EMULATED_PROCESS_CLOCKS -D_WASI_EMULATED_GETPID")
 set(CMAKE_C_FLAGS_INIT "${flags}")
-set(CMAKE_CXX_FLAGS_INIT "-nostdinc++ -isystem ${sysroot}/include/c++/v1 ${flags}")
+# A throw passes the functions that are compiled so. Those that catch have RINGSIDE_WEB_CATCHING, too.
+set(CMAKE_CXX_FLAGS_INIT "-nostdinc++ -isystem ${sysroot}/include/c++/v1 -fno-rtti ${flags}")
+set(RINGSIDE_WEB_CATCHING -fwasm-exceptions -frtti)
 string(CONCAT CMAKE_EXE_LINKER_FLAGS_INIT
-              "--sysroot=${sysroot} -nodefaultlibs -Wl,--gc-sections,--strip-all,-z,stack-size=8388608 -fwasm-exceptions")
+              "--sysroot=${sysroot} -nodefaultlibs -Wl,--gc-sections,--strip-all,-z,stack-size=8388608")
 string(CONCAT CMAKE_CXX_STANDARD_LIBRARIES_INIT
               "-lc++ -lc++abi -lwasi-emulated-mman -lwasi-emulated-signal -lwasi-emulated-process-clocks -lwasi-emulated-getpid -lc "
               "${sysroot}/lib/wasm32-unknown-wasip1/libclang_rt.builtins.a")

@@ -17,13 +17,7 @@ const workerUrl = URL.createObjectURL(new Blob([WORKER], {type: 'text/javascript
 let worker;
 let nextId = 0;
 const waiting = new Map();
-let programBytes;
-
-async function readProgram() {
-  const packed = Uint8Array.from(atob(PROGRAM), (c) => c.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
-}
+let compiled;  // the WebAssembly.Module, once a worker has made it of PROGRAM
 
 /// Asks the worker; each call has one answer.
 function ask(what, message, onProgress) {
@@ -48,8 +42,7 @@ async function startWorker() {
     for (const one of waiting.values()) one.reject(new Error(problem.message));
     waiting.clear();
   };
-  programBytes ??= await readProgram();
-  await ask('start', {bytes: programBytes});
+  ({compiled} = await ask('start', compiled ? {compiled} : {packed: PROGRAM}));
 }
 
 class Cancelled extends Error {}

@@ -172,7 +172,12 @@ function run(module, options) {
   const resolve = (fd, at, size, follow = true) => {
     const folderAt = open.get(fd);
     if (folderAt?.kind !== 'folder') return {error: ERRNO.BADF};
-    return lookUp(folderAt.node, text(at, size), follow);
+    const path = text(at, size);
+    // Linux's names for open files, and one for a file without any other name (posix.c: memfd_create).
+    const own = /^\/?proc\/self\/fd\/(\d+|new)$/.exec(path)?.[1];
+    if (own === 'new') return {node: bytesFile()};
+    const node = own && open.get(Number(own))?.node;
+    return node ? {node} : lookUp(folderAt.node, path, follow);
   };
 
   const system = {

@@ -1,5 +1,5 @@
 'use strict';
-// The page's worker: runs the program on the files that the page sends, off the page's thread. wasi.js precedes it.
+// The page's worker: runs the program on the files that the page sends, off the page's thread. wasi.js and lzma.js precede it.
 
 let program;  // the WebAssembly.Module
 
@@ -134,9 +134,9 @@ async function kindOf(blob) {
 }
 
 const handlers = {
-  start: async ({bytes}) => {
-    program = await WebAssembly.compile(bytes);
-    return {};
+  start: async ({packed, compiled}) => {
+    program = compiled ?? await WebAssembly.compile(unpackLzma(Uint8Array.from(atob(packed), (c) => c.charCodeAt(0))));
+    return {compiled: program};
   },
   run: (request, report) => runWords(request, report),
   unpack: async ({files}) => {

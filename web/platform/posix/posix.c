@@ -1,5 +1,6 @@
 // Each answers as on a machine with one user, without a name.
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -43,9 +44,9 @@ int ppoll(struct pollfd* polled, nfds_t count, const struct timespec* time, cons
   return 0;
 }
 
+// web/page/wasi.js makes a file of no name by this one.
 int memfd_create(const char* name, unsigned flags) {
   (void)name;
   (void)flags;
-  errno = ENOSYS;
-  return -1;
+  return open("/proc/self/fd/new", O_RDWR | O_CREAT, 0600);
 }
