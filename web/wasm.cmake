@@ -28,8 +28,11 @@ set(CMAKE_C_FLAGS_INIT "${flags}")
 # A throw passes the functions that are compiled so. Those that catch have RINGSIDE_WEB_CATCHING, too.
 set(CMAKE_CXX_FLAGS_INIT "-nostdinc++ -isystem ${sysroot}/include/c++/v1 -fno-rtti ${flags}")
 set(RINGSIDE_WEB_CATCHING -fwasm-exceptions -frtti)
+# clang calls Debian's wasm-opt on what it has linked, with the -O of the linker's line. It joins equal functions, of which
+# templates make many: 30 % less. -O1 takes a quarter of the time of -Oz, and its result is no larger once it is packed.
+find_program(WASM_OPT_PROGRAM wasm-opt REQUIRED)
 string(CONCAT CMAKE_EXE_LINKER_FLAGS_INIT
-              "--sysroot=${sysroot} -nodefaultlibs -Wl,--gc-sections,--strip-all,-z,stack-size=8388608")
+              "--sysroot=${sysroot} -nodefaultlibs -Wl,--gc-sections,--strip-all,-z,stack-size=8388608 -O1")
 string(CONCAT CMAKE_CXX_STANDARD_LIBRARIES_INIT
               "-lc++ -lc++abi -lwasi-emulated-mman -lwasi-emulated-signal -lwasi-emulated-process-clocks -lwasi-emulated-getpid -lc "
               "${sysroot}/lib/wasm32-unknown-wasip1/libclang_rt.builtins.a")
