@@ -342,7 +342,12 @@ function run(module, options) {
       } else {
         if (flags & FOLDER) return ERRNO.NOTDIR;
         if (node.refused) return ERRNO.ACCES;
-        if (isWriting && !node.write) return ERRNO.ROFS;
+        if (isWriting && !node.write) {
+          // A given file stays as it is: a new one takes its place.
+          if (!(flags & TRUNCATE) || !parent?.entries) return ERRNO.ROFS;
+          node = bytesFile();
+          parent.entries.set(name, node);
+        }
         if (flags & TRUNCATE) node.truncate(0);
         open.set(nextFd, {kind: 'file', node, at: 0, appends: (fdFlags & 1) !== 0, flags: fdFlags});
       }

@@ -22,22 +22,22 @@ Verb absent_verb(const std::string& name, const std::string& why) {
 }  // namespace
 
 std::vector<Verb> all_verbs() {
-  return {audit_verb(),
-          hang_verb(),
-          sim_verb(),
-          explain_verb(),
-          topo_verb(),
-          trace_verb(),
-          absent_verb("demo", "it starts processes"),
+  return {absent_verb("demo", "it starts processes"),
           absent_verb("probe", "it looks at this machine"),
+          audit_verb(),
+          hang_verb(),
           absent_verb("attach", "it connects to a running job"),
           absent_verb("bench", "it starts processes and measures them"),
+          sim_verb(),
           absent_verb("sweep", "it keeps results in a database and uses all cores"),
           absent_verb("run", "it starts processes"),
           absent_verb("reproduce", "it writes files for ringside run"),
           absent_verb("scenario", "it writes files for ringside run"),
+          explain_verb(),
           absent_verb("validate", "it reads folders of measurements"),
+          topo_verb(),
           absent_verb("generate", "it writes folders of files"),
+          trace_verb(),
           absent_verb("gui", "it opens a window; ringside trace export --html plays a trace")};
 }
 
