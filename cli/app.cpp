@@ -16,19 +16,12 @@
 #include "base/report_error.h"
 #include "base/shipped_file.h"
 #include "base/write_file.h"
+#include "cli/all_verbs.h"
 #include "cli/options.h"
 #include "cli/verb.h"
 
 namespace ringside::cli {
 namespace {
-
-/// Returns every verb, in the order of `ringside --help`.
-std::vector<Verb> all_verbs() {
-  return {demo_verb(),     probe_verb(),   audit_verb(),    hang_verb(), attach_verb(),
-          bench_verb(),    sim_verb(),     sweep_verb(),    run_verb(),  reproduce_verb(),
-          scenario_verb(), explain_verb(), validate_verb(), topo_verb(), generate_verb(),
-          trace_verb(),    gui_verb()};
-}
 
 int report(const Error& error) {
   if (error.is_reported_elsewhere) return exit_status(error.code);

@@ -25,7 +25,7 @@ endfunction()
 
 # A library's code is position-independent in one way, an executable's in another; the compiler refuses
 # what was made the other way.
-ringside_add_precompiled(ringside_precompiled -fPIC)
+ringside_add_precompiled(ringside_precompiled "$<$<NOT:$<BOOL:${RINGSIDE_WEB}>>:-fPIC>")
 if(RINGSIDE_BUILD_TESTS)
   ringside_add_precompiled(ringside_test_precompiled -fPIE OPTIONS ${RINGSIDE_TEST_OPTIONS}
                            LIBRARIES GTest::gmock GTest::gtest

@@ -4,7 +4,9 @@ set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+if(NOT RINGSIDE_WEB)
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+endif()
 # What libringside.so offers is marked in include/ringside (export.h).
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 # A source waits for what is generated, not for the libraries that its own one is linked with.

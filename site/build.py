@@ -16,6 +16,7 @@ HERE = os.path.join(ROOT, "site")
 FIRST, INDEX = "README.md", "docs/README.md"
 LINK = re.compile(r"\]\(([^)#\s]+)[^)\s]*\)")
 HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
+WEB_PAGE = "<!-- web page -->"
 REPLAY = re.compile(r"^<!-- replay ([\w-]+): (.+) -->$", re.MULTILINE)
 
 
@@ -106,6 +107,16 @@ def with_replays(page, text, program, source):
     return REPLAY.sub(replay, text)
 
 
+def with_web_page(page, text, source):
+    """The comment that asks for the page of `./run web` becomes a link to it, where it has been built."""
+    built = os.path.join(ROOT, "build", "web", "ringside.html")
+    if WEB_PAGE not in text or not os.path.exists(built):
+        return text
+    shutil.copyfile(built, os.path.join(source, "ringside.html"))
+    to = os.path.relpath("ringside.html", os.path.dirname(page))
+    return text.replace(WEB_PAGE, f"**[Open the page]({to})**")
+
+
 def has_theme():
     """mkdocs may belong to another Python than this one, so it answers itself: its help lists the themes."""
     if not shutil.which("mkdocs"):
@@ -126,7 +137,8 @@ def main(arguments):
     pages = collect(source)
     pages[FIRST] = "---\nhide: [navigation]\n---\n" + pages[FIRST]
     for page, text in pages.items():
-        write(os.path.join(source, page), with_replays(page, text, program, source))
+        text = with_replays(page, text, program, source)
+        write(os.path.join(source, page), with_web_page(page, text, source))
     shutil.copyfile(os.path.join(HERE, "site.css"), os.path.join(source, "site.css"))
     config = os.path.join(folder, "mkdocs.yml")  # JSON is YAML
     write(config, json.dumps({"INHERIT": os.path.join(HERE, "mkdocs.yml"), "docs_dir": source, "site_dir": html,

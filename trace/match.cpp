@@ -37,11 +37,12 @@ std::size_t TransferMatcher::Hash::operator()(const TraceConnection& connection)
   const std::uint64_t ranks = (std::uint64_t{static_cast<std::uint32_t>(connection.sender)} << 32) |
                               static_cast<std::uint32_t>(connection.receiver);
   const std::uint64_t where = (std::uint64_t{connection.communicator} << 16) | connection.channel;
-  return mixed(ranks + mixed(where));
+  return static_cast<std::size_t>(mixed(ranks + mixed(where)));
 }
 
 std::size_t TransferMatcher::PlaceHash::operator()(const PlaceKey& key) const {
-  return mixed(Hash()(key.connection) + mixed(key.offset + mixed(key.sequence)));
+  return static_cast<std::size_t>(
+      mixed(Hash()(key.connection) + mixed(key.offset + mixed(key.sequence))));
 }
 
 TransferMatcher::TransferMatcher(std::function<void(const TraceTransfer&)> on_transfer)

@@ -44,6 +44,11 @@ Result<TraceFile> TraceFile::open_begin(const std::string& path, std::size_t mos
     return Error{ErrorCode::InvalidArgument, fmt::format("{}: not a regular file", path),
                  "a trace is read in place: give the path of an .rtrace file"};
   }
+  if (std::cmp_greater(status.st_size, SIZE_MAX)) {
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("{}: larger than the memory of a 32-bit program", path),
+                 "record a shorter run, or open it with the 64-bit ringside"};
+  }
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == 0) return parse({}, path);
   void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
@@ -180,8 +185,8 @@ std::map<std::int32_t, std::string> TraceFile::dumps() const {
     std::string& text = all[rank];
     for (const Place& place : places.parts) {
       std::unique_ptr<std::uint64_t[]> copy;
-      const TraceDumpPart part =
-          BlockDecoder::dump(bytes_.subspan(place.offset, place.bytes), copy);
+      const TraceDumpPart part = BlockDecoder::dump(
+          bytes_.subspan(static_cast<std::size_t>(place.offset), place.bytes), copy);
       text.append(reinterpret_cast<const char*>(part.bytes.data()), part.bytes.size());
     }
   }
@@ -191,7 +196,8 @@ std::map<std::int32_t, std::string> TraceFile::dumps() const {
 TraceBlock TraceFile::block(std::size_t index) const {
   RINGSIDE_ASSERT(index < blocks_.size(), "block {} of {}", index, blocks_.size());
   const Place& place = blocks_[index];
-  return BlockDecoder::events(bytes_.subspan(place.offset, place.bytes), place.pid);
+  return BlockDecoder::events(bytes_.subspan(static_cast<std::size_t>(place.offset), place.bytes),
+                              place.pid);
 }
 
 }  // namespace ringside

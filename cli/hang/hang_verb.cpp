@@ -12,7 +12,7 @@
 
 #include "base/json.h"
 #include "base/write_file.h"
-#include "cli/attach/attach_answer.h"
+#include "cli/hang/hang_live.h"
 #include "cli/hang/hang_watch.h"
 #include "cli/options.h"
 #include "cli/verb.h"
@@ -146,11 +146,8 @@ VerbResult run_hang(const HangArguments& arguments) {
       return Error{ErrorCode::InvalidArgument, fmt::format("--live {}", *arguments.live),
                    "give a port from 1 to 65535"};
     }
-    attach::Request request;
-    request.services = {{"localhost", static_cast<std::uint16_t>(*arguments.live)}};
-    auto answer = ask_job(request, {});
-    if (!answer) return with_attach_help(answer.error());
-    return show((*answer)->examined, arguments);
+    RINGSIDE_TRY(const auto all, examine_live(static_cast<std::uint16_t>(*arguments.live)));
+    return show(*all, arguments);
   }
   if (arguments.paths.empty()) {
     return Error{ErrorCode::InvalidArgument, "nothing to look at",

@@ -19,7 +19,7 @@ std::string choice_of(std::optional<Algorithm> algorithm, std::optional<Protocol
   return algorithm && protocol ? fmt::format("{}/{}", to_string(*algorithm), to_string(*protocol))
                                : "-";
 }
-std::string bandwidth_text(std::optional<BytesPerSecond> bandwidth) {
+std::string rate_text(std::optional<BytesPerSecond> bandwidth) {
   return bandwidth ? fmt::format("{:.2f}", in_gbs(*bandwidth)) : "-";
 }
 std::string time_text(std::optional<Nanoseconds> time) { return time ? format_time(*time) : "-"; }
@@ -58,9 +58,8 @@ void print_sizes(const std::vector<SizeSummary>& sizes) {
     fmt::print(
         "  {:<15}{:>9}{:>7}{:>8}  {:<20}{:>9}{:>9}{}{:>11}{:>11}  {}\n", to_string(one.collective),
         one.bytes.value > 0 ? short_bytes(one.bytes) : "-", one.nranks, one.count,
-        choice_of(one.algorithm, one.protocol), bandwidth_text(one.algbw),
-        bandwidth_text(one.busbw), column(bandwidth_text(one.expected_busbw)), time_text(one.skew),
-        time_text(one.longest_skew),
+        choice_of(one.algorithm, one.protocol), rate_text(one.algbw), rate_text(one.busbw),
+        column(rate_text(one.expected_busbw)), time_text(one.skew), time_text(one.longest_skew),
         one.last_rank < 0
             ? "-"
             : fmt::format("rank {} ({} of {})", one.last_rank, one.last_rank_count, one.count));
@@ -82,7 +81,7 @@ void print_calls(const std::vector<CallSummary>& calls, bool every_one) {
         call.bytes.value > 0 ? short_bytes(call.bytes) : "-", call.communicator, call.sequence,
         choice_of(call.algorithm, call.protocol),
         call.is_endless ? "never ended" : time_text(Nanoseconds{call.end_ns - call.begin_ns}),
-        bandwidth_text(call.algbw()), bandwidth_text(call.busbw()), time_text(call.skew()),
+        rate_text(call.algbw()), rate_text(call.busbw()), time_text(call.skew()),
         call.skew() ? fmt::format("rank {}", call.last_rank) : "-");
   }
   if (shown < calls.size()) fmt::print("  {} more with --all\n", calls.size() - shown);

@@ -6,8 +6,8 @@
 #include <memory>
 #include <numeric>
 #include <set>
-#include <thread>
 
+#include "base/cores.h"
 #include "diag/audit/cost.h"
 #include "diag/audit/finding_types.h"
 #include "diag/audit/findings.h"
@@ -25,8 +25,7 @@ namespace {
 /// A shard costs memory and a buffer, so small inputs use fewer shards.
 int shards_for(Bytes total, int threads) {
   constexpr std::uint64_t kWorthAThread = std::uint64_t{4} << 20;  // bytes of input
-  int most = threads > 0 ? threads : static_cast<int>(std::thread::hardware_concurrency());
-  most = std::clamp(most, 1, 64);
+  const int most = std::min(worker_count(threads), 64);
   const auto worth = static_cast<int>(std::min<std::uint64_t>(total.value / kWorthAThread + 1, 64));
   return std::min(most, worth);
 }

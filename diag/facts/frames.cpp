@@ -21,10 +21,10 @@ bool has_word(std::string_view text, std::string_view word) {
 std::span<const FrameRow> frame_rows() { return kRows; }
 
 const FrameRow* frame_row(std::string_view function, std::string_view file) {
-  const auto* const found = std::find_if(kRows.begin(), kRows.end(), [&](const FrameRow& row) {
+  const auto found = std::find_if(kRows.begin(), kRows.end(), [&](const FrameRow& row) {
     return has_word(function, row.function) && has_word(file, row.file);
   });
-  return found == kRows.end() ? nullptr : found;
+  return found == kRows.end() ? nullptr : &*found;
 }
 
 std::string_view describe(Activity activity) {

@@ -38,6 +38,8 @@ constexpr const char* kColours[] = {"#4477aa", "#66ccee", "#228833", "#ccbb44",
 
 std::vector<int> lanes_of(const Examination& all) {
   std::vector<int> lanes = all.verdict.best.culprits;
+  // Without dumps, logs may name culprits of a job whose ranks are unknown.
+  std::erase_if(lanes, [&](int rank) { return rank >= all.job->world(); });
   lanes.resize(std::min(lanes.size(), kLanes));
   for (int rank = 0; rank < all.job->world() && lanes.size() < kLanes; ++rank) {
     if (std::find(lanes.begin(), lanes.end(), rank) == lanes.end()) lanes.push_back(rank);
@@ -142,6 +144,23 @@ std::string advice(const Examination& all) {
                    escaped_markup(about->substr(heading == about->npos ? 0 : heading + 2)));
 }
 
+std::string last_calls(const Examination& all, const std::vector<int>& lanes) {
+  std::string out = "<h2>The last calls of each rank</h2>\n" + legend(all);
+  out += fmt::format("<div class='scroll'><svg width='{}' height='{}' role='img'>\n",
+                     kLeft + static_cast<int>(kCalls) * kBox + 10,
+                     static_cast<int>(lanes.size()) * kHeight + 10);
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    out += lane(all, lanes[i], static_cast<int>(i) * kHeight + 4);
+  }
+  out +=
+      "</svg></div>\n<p>Numbers are sequence numbers in their group; pale: not finished; framed: "
+      "where the rank is stuck.";
+  if (static_cast<std::size_t>(all.job->world()) > lanes.size()) {
+    out += fmt::format(" {} of {} ranks are drawn.", lanes.size(), all.job->world());
+  }
+  return out + "</p>\n";
+}
+
 }  // namespace
 
 std::string report_html(const Examination& all) {
@@ -150,20 +169,8 @@ std::string report_html(const Examination& all) {
   page += fmt::format("<p>{}: {}</p>\n", to_string(best.kind), escaped_markup(why_of(best)));
   page += advice(all);
   const std::vector<int> lanes = lanes_of(all);
-  page += "<h2>The last calls of each rank</h2>\n" + legend(all);
-  page += fmt::format("<div class='scroll'><svg width='{}' height='{}' role='img'>\n",
-                      kLeft + static_cast<int>(kCalls) * kBox + 10,
-                      static_cast<int>(lanes.size()) * kHeight + 10);
-  for (std::size_t i = 0; i < lanes.size(); ++i) {
-    page += lane(all, lanes[i], static_cast<int>(i) * kHeight + 4);
-  }
-  page +=
-      "</svg></div>\n<p>Numbers are sequence numbers in their group; pale: not finished; framed: "
-      "where the rank is stuck.";
-  if (static_cast<std::size_t>(all.job->world()) > lanes.size()) {
-    page += fmt::format(" {} of {} ranks are drawn.", lanes.size(), all.job->world());
-  }
-  page += "</p>\n<h2>In words</h2>\n";
+  if (!lanes.empty()) page += last_calls(all, lanes);
+  page += "<h2>In words</h2>\n";
   page.box(report_text(all));
   return std::move(page).finish();
 }

@@ -31,7 +31,7 @@ std::span<std::byte> SlotFifo::acquire() {
     other_seen_ = control_->head.load(std::memory_order_acquire);
     if (mine_ - other_seen_ == kSlots) return {};
   }
-  return {slot(), slot_size_.value};
+  return {slot(), static_cast<std::size_t>(slot_size_.value)};
 }
 
 void SlotFifo::post(Bytes size, SlotKind kind) {

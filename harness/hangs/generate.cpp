@@ -57,7 +57,7 @@ class CaseWriter {
     if (!file) return system_error(path, errno);
     RINGSIDE_TRY(write_all(file.get(), std::as_bytes(std::span(text))));
     if (wall != 0) {
-      const timespec at{wall / kSecond, wall % kSecond};
+      const timespec at{wall / kSecond, static_cast<long>(wall % kSecond)};
       const timespec times[2] = {at, at};
       // On a file system without times, only a hint is lost.
       (void)::futimens(file.get(), times);

@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/cores.h"
 #include "base/result.h"
 
 namespace ringside {
@@ -25,8 +26,7 @@ Status for_each_on_cores(int count, const Work& work, const Begun& begun) {
   };
   {
     std::vector<std::jthread> others;
-    const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    for (int i = 1; i < std::min(cores, count); ++i) others.emplace_back(take_turns);
+    for (int i = 1; i < std::min(worker_count(), count); ++i) others.emplace_back(take_turns);
     take_turns();
   }
   for (const Status& one : failed) RINGSIDE_TRY(one);

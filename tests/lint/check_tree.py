@@ -14,6 +14,7 @@ HEADERS = (".h", ".cuh")
 TEXT = CODE + (".py", ".sh", ".txt", ".cmake", ".md", ".yaml", ".fbs", ".in", ".def")
 HEADER_LINES, SOURCE_LINES = 200, 600
 LAYER = re.compile(r"\| `([\w/]+)/` \|.*\| ([^|]+) \|$")  # a row of docs/architecture.md: folder, includes
+TEMPORARIES = ("base/temporary.cpp", "web/platform/posix/unistd.h")  # what uses that call, and what declares it where the system does not
 WHO = ("sources", "cpp")  # who below a folder may include a library; tests/lint/arrows.txt
 # In two parts, so that this file passes its own check.
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME)\b")
@@ -149,7 +150,7 @@ def check_code(path, lines, arrows, listed):
         if SHARED_PATH.search(line) and not OWN_PATH.search(" ".join(lines[number - 1:number + 3])):
             yield number, "two tests at once write to this path: add std::to_string(::getpid()) to its name"
         for call, why in UNSAFE_CALLS:
-            if call.search(line) and not is_below(path, "tests") and path != "base/temporary.cpp":
+            if call.search(line) and not is_below(path, "tests") and path not in TEMPORARIES:
                 yield number, why
         match = INCLUDE.match(line)
         if not match:
@@ -311,8 +312,9 @@ def check_layers(page, arrows, lines):
 
 
 def needs_readme(folder, files):
-    """docs/contributing/testing.md is the README of all of tests/; a folder without a CMakeLists.txt is a room of the one above."""
-    if folder.startswith("tests/") or not folder:
+    """docs/contributing/testing.md is the README of all of tests/, web/README.md of the mirror of the tree in web/platform/; a
+    folder without a CMakeLists.txt is a room of the one above."""
+    if folder.startswith(("tests/", "web/platform/")) or not folder:
         return False
     is_room = f"{folder}/CMakeLists.txt" not in files and f"{os.path.dirname(folder)}/CMakeLists.txt" in files
     return not is_room and f"{folder}/README.md" not in files

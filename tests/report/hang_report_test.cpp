@@ -271,6 +271,21 @@ TEST(HangReport, ThePageHasTheNextStepAndThePageOfItsKind) {
   EXPECT_THAT(page, Not(HasSubstr("# hang_")));
 }
 
+// Without dumps the number of ranks is unknown, though a log names one: the page has no drawing of calls.
+TEST(HangReport, ThePageOfALogAloneHasNoCalls) {
+  const auto file = std::filesystem::temp_directory_path() / "ringside-hang-report-page.log";
+  std::ofstream(file) << "E0301 10:00:00.000000 140 torch/distributed/elastic/multiprocessing/"
+                         "api.py:869] failed (exitcode: -9) local_rank: 1 (pid: 4242) of binary: "
+                         "/usr/bin/python3\n";
+  const auto all = examine({file.string()});
+  std::filesystem::remove(file);
+  ASSERT_TRUE(all);
+  EXPECT_THAT(all->verdict.best.culprits, ElementsAre(1));
+  const std::string page = report_html(*all);
+  EXPECT_THAT(page, HasSubstr("<h1>Rank 1 hung the job"));
+  EXPECT_THAT(page, Not(HasSubstr("<svg")));
+}
+
 TEST(HangReport, ThePageEscapesNamesAndNeedsNoOtherFiles) {
   const std::string page = report_html(rank_2_is_missing("<b>&'s"));
   EXPECT_THAT(page, HasSubstr("&lt;b&gt;&amp;"));

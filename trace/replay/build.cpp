@@ -18,9 +18,10 @@ constexpr double kWalkShare = 0.8;  // of the time; sorting the lanes takes the 
 
 struct HashKey {
   std::size_t operator()(const LaneKey& key) const {
-    return mixed((std::uint64_t{key.communicator} << 32) ^
-                 (static_cast<std::uint64_t>(static_cast<std::uint32_t>(key.rank)) << 17) ^
-                 static_cast<std::uint32_t>(key.channel));
+    return static_cast<std::size_t>(
+        mixed((std::uint64_t{key.communicator} << 32) ^
+              (static_cast<std::uint64_t>(static_cast<std::uint32_t>(key.rank)) << 17) ^
+              static_cast<std::uint32_t>(key.channel)));
   }
 };
 

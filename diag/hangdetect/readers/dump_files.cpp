@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/cores.h"
 #include "base/fd.h"
 #include "base/walk_folder.h"
 #include "diag/hangdetect/readers/dump_builder.h"
@@ -342,8 +343,7 @@ Dumps load_dumps(const std::vector<InputFile>& files, Names& names) {
     }
   };
   {
-    const std::size_t threads =
-        std::min<std::size_t>(std::max(1U, std::thread::hardware_concurrency()), wanted.size());
+    const std::size_t threads = std::min(static_cast<std::size_t>(worker_count()), wanted.size());
     std::vector<std::jthread> workers;
     for (std::size_t i = 1; i < threads; ++i) workers.emplace_back(work);
     work();

@@ -115,7 +115,7 @@ class Trace : public json::json_sax_t {
       keep_comma();
       keep(json(name).dump() + ":");
     } else if (role() == Role::Args) {
-      const auto* const found = std::ranges::find(kArgs, name);
+      const auto found = std::ranges::find(kArgs, name);
       arg_ = static_cast<std::size_t>(found - kArgs.begin());
     } else {
       key_ = name;
