@@ -6,6 +6,7 @@
 #include "diag/audit/audit.h"
 #include "engine/releases/releases.h"
 #include "engine/topology/sources/nccl_xml.h"
+#include "harness/logs/log_files.h"
 #include "harness/logs/misconfiguration.h"
 #include "study/asked_job.h"
 #include "study/job_settings.h"
