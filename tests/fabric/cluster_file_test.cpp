@@ -102,8 +102,10 @@ TEST(ClusterFile, RefusesWithLineAndFix) {
         << bad;
   }
   EXPECT_THAT(refusal(head + "fabric: {kind: switch, nic_rate: 400}\n"), HasSubstr("nic_rate"));
-  EXPECT_THAT(refusal(head + "fabric: {kind: switch, nic_rate: 1e300GB/s}\n"),
+  EXPECT_THAT(refusal(head + "fabric: {kind: switch, nic_rate: 1e290GB/s}\n"),
               HasSubstr("no link has that rate"));
+  EXPECT_THAT(refusal(head + "fabric: {kind: switch, nic_rate: 1e300GB/s}\n"),
+              HasSubstr("is too large"));
   EXPECT_THAT(refusal(head + "fabric: {kind: switch, nic_rate: 1B/s}\n"),
               HasSubstr("no link has that rate"));
   EXPECT_THAT(refusal(head + "fabric: {kind: switch, hop_latency: 2s}\n"),
