@@ -43,7 +43,7 @@ struct CommFacts {
   std::uint64_t comm_id = 0;  ///< 0: the version prints none
   std::int32_t nranks = -1;
   std::int32_t nnodes = -1;  ///< as NCCL prints it, else the number of hosts in the logs
-  std::int32_t mnnvl = -1;   ///< above 0: NCCL counts each NVLink domain as one node; 0: it does not
+  std::int32_t mnnvl = -1;  ///< above 0: NCCL counts each NVLink domain as one node; 0: it does not
   std::int32_t ring_channels = -1, nvls_channels = -1, p2p_channels = -1;
   bool is_rccl = false;
   bool is_guessed = false;  ///< the ranks were matched by size and order, because there is no id

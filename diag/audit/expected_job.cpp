@@ -200,8 +200,9 @@ Result<HostCount> hosts_on_preset(const JobFacts& facts, const std::string& pres
     if (nodes % racks == 0) return HostCount{nodes, nodes / racks};
   }
   return Error{ErrorCode::NotFound,
-               is_shown ? fmt::format("the hosts do not divide evenly among {} NVLink domains", nodes)
-                        : fmt::format("{} hosts do not divide evenly among racks of {}", nodes, kRack),
+               is_shown
+                   ? fmt::format("the hosts do not divide evenly among {} NVLink domains", nodes)
+                   : fmt::format("{} hosts do not divide evenly among racks of {}", nodes, kRack),
                "name the hosts with --cluster"};
 }
 

@@ -167,11 +167,11 @@ FlightDump::Call FlightRing::call_of(const FlightRecord& record, int rank,
                                      const StackAddresses& stack) const {
   FlightDump::Call call;
   const bool is_one = is_flight_message(record.collective) && !record.is_end;
-  call.profiling_name =
-      fmt::format("nccl:{}", recorded_name(record.is_end ? Collective::SendRecv : record.collective));
+  call.profiling_name = fmt::format(
+      "nccl:{}", recorded_name(record.is_end ? Collective::SendRecv : record.collective));
   if (is_one) {
-    call.profiling_name +=
-        fmt::format(" {}{}{}", rank, record.collective == Collective::Send ? "->" : "<-", record.other);
+    call.profiling_name += fmt::format(
+        " {}{}{}", rank, record.collective == Collective::Send ? "->" : "<-", record.other);
   }
   if (!is_flight_message(record.collective)) call.root = record.other;
   call.input = {record.input};

@@ -10,9 +10,8 @@ namespace RINGSIDE_API ringside {
 
 /// What an event of a trace describes.
 enum class EventKind : std::uint8_t {
-  Collective =
-      0,  ///< the whole call on one rank: channel, peers and primitive are not set; step: kChoiceIsKnown
-  Primitive = 1,  ///< one primitive on one chunk
+  Collective = 0,  ///< a rank's whole call: no channel, peers, primitive; step: kChoiceIsKnown
+  Primitive = 1,   ///< one primitive on one chunk
   /// A further peer of the preceding primitive (same rank, channel and step); the other fields equal those of the
   /// primitive.
   Peer = 2,
