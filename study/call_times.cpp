@@ -6,7 +6,7 @@
 #include <compare>
 #include <limits>
 #include <map>
-#include <set>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -41,7 +41,7 @@ using Place = std::tuple<std::vector<int>, std::size_t, std::vector<int>>;
 
 /// The inputs that determine a call's time: family, collective, type (NVLS reduces some), bytes, placement.
 using CallKey = std::tuple<int, std::string, DataType, std::uint64_t, Place>;
-/// The same in the program's terms: group, call, type, elements, path.
+/// The same in the program's terms: group, call, type, elements, whether it is a shift, class of the path.
 using StepKey = std::tuple<int, Op, DataType, std::int64_t, bool, int>;
 
 StepKey key_of(const Step& call, int group) {
@@ -77,7 +77,7 @@ class PathKinds {
                                               asked_->job_fabric())),
         ranks_per_node_(ranks_per_node) {}
 
-  /// returns  as CallClock::way()
+  /// returns  as CallClock::path_class()
   int between(int a, int b) {
     const std::pair<int, int> pair = std::minmax(a, b);
     const auto [known, is_new] = of_pair_.try_emplace(placed(pair), -1);
@@ -88,9 +88,9 @@ class PathKinds {
     return known->second = kind->second;
   }
 
-  /// Returns the first pair of ranks that was requested for it.
-  [[nodiscard]] const std::pair<int, int>& first_of(int way) const {
-    return firsts_[static_cast<std::size_t>(way)];
+  /// Returns the first pair of ranks whose path had that class.
+  [[nodiscard]] const std::pair<int, int>& first_of(int path_class) const {
+    return firsts_[static_cast<std::size_t>(path_class)];
   }
 
  private:
@@ -102,7 +102,7 @@ class PathKinds {
     auto operator<=>(const PathKind&) const = default;
   };
 
-  /// Returns the ranks of the job that represent them.
+  /// Returns two ranks of the loaded job whose path is like that of the pair.
   [[nodiscard]] std::pair<int, int> placed(const std::pair<int, int>& pair) const {
     const auto [a, b] = pair;
     if (ranks_per_node_ == 0) return pair;
@@ -146,10 +146,9 @@ struct CallClock::Impl {
   bool is_counted_in_hosts = false;  ///< base.job.nodes counts hosts, else nodes
   std::string note;
   std::vector<int> placed;  ///< of a fabric: the cluster's number of each node
-  /// A call's time, and its place in `calls`; none: it moves nothing.
   struct Known {
     Seconds time{};
-    std::optional<std::size_t> call = {};
+    std::optional<std::size_t> call = {};  ///< index in `calls`; none: the call moves nothing
   };
   std::map<CallKey, Known> placed_calls;
   PathKinds paths;
@@ -161,9 +160,25 @@ struct CallClock::Impl {
   /// Returns how many of base.job.nodes each node is.
   [[nodiscard]] int counted_per_node() const { return is_counted_in_hosts ? hosts_per_node : 1; }
 
+  /// Ranks are placed by gpus_per_host, so all hosts must have as many.
+  /// errors  InvalidArgument: a host has another number of GPUs than the first one
+  static Status check_equal_gpus(const JobHosts& hosts) {
+    const HostRun& first = hosts.runs.front();
+    for (const HostRun& run : hosts.runs) {
+      if (gpus_of(run.host).size() == gpus_of(first.host).size()) continue;
+      return Error{
+          ErrorCode::InvalidArgument,
+          fmt::format("hosts with different numbers of GPUs: {} has {}, {} has {}", first.host.name,
+                      gpus_of(first.host).size(), run.host.name, gpus_of(run.host).size()),
+          "use hosts with the same number of GPUs"};
+    }
+    return {};
+  }
+
   /// Learns what a node is from the smallest job: one host, or one NVLink domain.
   Status measure_node() {
     RINGSIDE_TRY(const AskedJob asked, load_job(smallest_job(base.job)));
+    RINGSIDE_TRY(check_equal_gpus(asked.hosts));
     gpus_per_host = static_cast<int>(gpus_of(asked.hosts.runs.front().host).size());
     hosts_per_node = asked.hosts.hosts_per_nvl_domain;
     has_fabric = asked.fabric.has_value();
@@ -212,6 +227,7 @@ struct CallClock::Impl {
     }
     options.nodes = nnodes;
     RINGSIDE_TRY(AskedJob whole, load_job(options));
+    RINGSIDE_TRY(check_equal_gpus(whole.hosts));
     placed = whole.fabric->nodes;
     note = fabric_note(*whole.fabric->fabric, placed);
     if (!note.empty()) note.insert(0, "fabric: ");
@@ -313,7 +329,7 @@ struct CallClock::Impl {
     return done;
   }
 
-  /// Returns the groups of a family on the same hosts, each with its GPUs.
+  /// Returns the placements of the other groups of the family that use other GPUs of the same hosts.
   [[nodiscard]] std::vector<GroupPlacement> placements_beside(
       const hangs::Program& program, const Group& group, const GroupPlacement& placement) const {
     std::vector<GroupPlacement> others;
@@ -329,7 +345,7 @@ struct CallClock::Impl {
     return others;
   }
 
-  /// Returns the call's time, and its place.
+  /// Returns the time of a call, from placed_calls or by a simulation. A group of one rank moves nothing.
   [[nodiscard]] Result<Known> time_of(const hangs::Program& program, const Step& call,
                                       const Group& group) {
     if (group.ranks.size() < 2) return Known{};
@@ -351,14 +367,14 @@ struct CallClock::Impl {
 
   [[nodiscard]] Result<Known> time_of_pair(const hangs::Program& program, const Step& call,
                                            const Group& group) {
-    const int way =
+    const int path_class =
         call.path_class >= 0 ? call.path_class : paths.between(group.ranks[0], group.ranks[1]);
     const std::uint64_t bytes = bytes_of(call, 2);
-    const CallKey key{group.family, "transfer", call.type, bytes, {{way}, 0, {}}};
+    const CallKey key{group.family, "transfer", call.type, bytes, {{path_class}, 0, {}}};
     if (const auto found = placed_calls.find(key); found != placed_calls.end())
       return found->second;
     std::optional<CallTime> slowest;
-    for (const auto& [a, b] : pairs_like(paths.first_of(way))) {
+    for (const auto& [a, b] : pairs_like(paths.first_of(path_class))) {
       RINGSIDE_TRY(const GroupPlacement placement, placement_of({a, b}));
       RINGSIDE_TRY(CallTime timed, simulate_with_others(program, call, group, placement, bytes));
       if (!slowest || slowest->time < timed.time) slowest = std::move(timed);
@@ -366,8 +382,9 @@ struct CallClock::Impl {
     return keep(key, *std::move(slowest));
   }
 
-  /// Returns the pair itself if its GPUs are of one host, or have one number; else the pairs with the one's and the
-  /// other's number.
+  /// Returns the pairs of ranks that are simulated for a transfer. If both GPUs are on one host, or have the same index
+  /// on two hosts, that is the pair itself. Otherwise it is two pairs on the same hosts: both GPUs have the index of the
+  /// first rank's GPU, or that of the second rank's.
   [[nodiscard]] std::vector<std::pair<int, int>> pairs_like(const std::pair<int, int>& pair) const {
     const auto [a, b] = pair;
     const auto with_gpu_of = [&](int rank, int other) {
@@ -377,9 +394,10 @@ struct CallClock::Impl {
     return {{a, with_gpu_of(a, b)}, {with_gpu_of(b, a), b}};
   }
 
+  /// Stores a simulated call under its key. Calls that differ only in the GPUs of their hosts and take equally long share
+  /// one entry of `calls`.
   Known keep(const CallKey& key, CallTime timed) {
     Known known{timed.time, calls.size()};
-    // Other GPUs of a host, the same times: one row is enough.
     const auto like = std::ranges::find_if(calls, [&](const CallTime& one) {
       return one.groups == timed.groups && one.call == timed.call && one.ranks == timed.ranks &&
              one.hosts == timed.hosts && one.bytes == timed.bytes &&
@@ -395,6 +413,8 @@ struct CallClock::Impl {
     return known;
   }
 
+  /// Simulates a call while the other groups of the family make the same call on the same hosts. A transfer is simulated
+  /// alone.
   [[nodiscard]] Result<CallTime> simulate_with_others(const hangs::Program& program,
                                                       const Step& call, const Group& group,
                                                       const GroupPlacement& placement,
@@ -468,7 +488,7 @@ Result<CallClock> CallClock::make(SimQuestion base, int ranks) {
   return CallClock(std::move(impl));
 }
 
-int CallClock::way(int a, int b) { return impl_->paths.between(a, b); }
+int CallClock::path_class(int a, int b) { return impl_->paths.between(a, b); }
 
 int CallClock::gpus_per_host() const { return impl_->gpus_per_host; }
 
@@ -484,12 +504,14 @@ int CallClock::hosts() const { return impl_->nnodes * impl_->hosts_per_node; }
 const std::vector<CallTime>& CallClock::calls() const { return impl_->calls; }
 
 Status CallClock::learn(const hangs::Program& program, const Step& call, int group) {
-  const auto [place, is_new] = impl_->steps.try_emplace(key_of(call, group));
-  if (is_new) {
-    RINGSIDE_TRY(place->second,
+  const StepKey key = key_of(call, group);
+  auto known = impl_->steps.find(key);
+  if (known == impl_->steps.end()) {
+    RINGSIDE_TRY(const Impl::Known timed,
                  impl_->time_of(program, call, program.groups[static_cast<std::size_t>(group)]));
+    known = impl_->steps.emplace(key, timed).first;
   }
-  if (place->second.call) ++impl_->calls[*place->second.call].times;
+  if (known->second.call) ++impl_->calls[*known->second.call].times;
   return {};
 }
 

@@ -41,14 +41,12 @@ double error_percent_of(const std::vector<CallTime>& calls);
 /// Threads  one
 class CallClock {
  public:
-  /// base    cluster and simulation settings; of its `calls` the type alone counts, which is that of all calls (NVLS
-  ///         reduces no 8-bit integers); nodes none: as many as the ranks need
+  /// base    cluster and simulation settings. Of its `calls`, the collective, the type and the sizes are replaced by
+  ///         those of each call. Without `nodes`, the job has as many as the ranks need
   ///
-  /// If the ranks do not fill whole NVLink domains, each domain contributes the same number of
-  /// hosts, if that divides: 512 ranks on gb200-nvl72 take 16 of the 18 hosts of 8 domains.
-  /// base.job.nvl_domain overrides that.
-  /// errors  as load_job(). InvalidArgument: hosts with different numbers of GPUs, more ranks than
-  ///         GPUs
+  /// If the ranks do not fill whole NVLink domains, each domain contributes the same number of hosts, if that divides:
+  /// 512 ranks on gb200-nvl72 take 16 of the 18 hosts of 8 domains. base.job.nvl_domain overrides that.
+  /// errors  as load_job(). InvalidArgument: hosts with different numbers of GPUs, more ranks than GPUs
   static Result<CallClock> make(SimQuestion base, int ranks);
   ~CallClock();
   CallClock(CallClock&&) noexcept;
@@ -67,20 +65,21 @@ class CallClock {
 
   /// Returns the class of the path between two ranks. Paths of one class have the same rate and
   /// latency.
-  [[nodiscard]] int way(int a, int b);
+  [[nodiscard]] int path_class(int a, int b);
 
   /// Simulates the call of a group, unless the time of an equal call is known, and counts it in CallTime::times. Call it
   /// once for each call of the programs.
-  /// - A transfer is simulated between the first two ranks whose path had its class (Step::way). Between GPUs of
-  ///   different local indices on two hosts, it takes the slower of the transfers between equal
-  ///   indices.
+  /// - A transfer is simulated between the first two ranks whose path had its class (Step::path_class). Between GPUs of
+  ///   different local indices on two hosts, it takes the slower of the transfers between equal indices.
   /// - A send_recv is one call around the whole group.
   /// - A collective is simulated over the group.
   /// group   index in the program's groups
-  /// errors  as simulate_call(); InvalidArgument: the group uses different GPUs on different hosts
+  /// errors  as simulate_call(). InvalidArgument: the group uses different GPUs on different hosts, or different
+  ///         numbers of hosts in different NVLink domains. Unsupported: the group uses a part of an NVLink domain, and
+  ///         the cluster has a fabric
   Status learn(const hangs::Program& program, const hangs::Step& call, int group);
 
-  /// Returns the time of a call.  shape  learn() was called for it
+  /// Returns the time of a call; 0 if learn() has not succeeded for it, or if the call moves nothing.
   [[nodiscard]] Seconds time(const hangs::Step& call, int group) const;
 
   [[nodiscard]] const std::vector<CallTime>& calls() const;

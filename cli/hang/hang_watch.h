@@ -18,7 +18,7 @@ namespace ringside::cli {
 ///
 /// longest  when to give up; 0: never
 /// returns  the examination; nothing if time ran out before the job hung
-/// errors   NotFound: no such folder
+/// errors   NotFound: no such folder. InvalidArgument: the folder cannot be read
 Result<std::unique_ptr<hang::Examination>> watch_for_hang(const std::string& folder,
                                                           Seconds longest,
                                                           Clock& clock = real_clock());

@@ -8,7 +8,8 @@
 #include "diag/audit/process_parts.h"
 #include "diag/logparse/log_files.h"
 
-/// Facts about a communicator: its ranks, connections, rings and trees. -1 and 0 mean unknown unless stated otherwise.
+/// Facts about a communicator: its ranks, connections, rings and trees. A number that is -1 is unknown, unless stated
+/// otherwise; 0 is a rank, device, host or process like any other.
 namespace ringside::audit {
 
 /// A rank of a communicator that has log lines.
@@ -42,7 +43,7 @@ struct CommFacts {
   std::uint64_t comm_id = 0;  ///< 0: the version prints none
   std::int32_t nranks = -1;
   std::int32_t nnodes = -1;  ///< as NCCL prints it, else the number of hosts in the logs
-  std::int32_t mnnvl = -1;
+  std::int32_t mnnvl = -1;  ///< above 0: NCCL counts each NVLink domain as one node; 0: it does not
   std::int32_t ring_channels = -1, nvls_channels = -1, p2p_channels = -1;
   bool is_rccl = false;
   bool is_guessed = false;  ///< the ranks were matched by size and order, because there is no id

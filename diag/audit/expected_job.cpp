@@ -112,24 +112,45 @@ std::vector<const TopologyDump*> dumps_of(const JobFacts& facts) {
   return dumps;
 }
 
-/// Sets the number of hosts to that of the job; NCCL counts the hosts of one NVLink domain as one node.
-void set_hosts(const JobFacts& facts, Host host, JobHosts& hosts) {
-  const int nodes = std::max(facts.nodes(), 1);
-  int count = nodes;
+/// The number of hosts of a job, and of each of its NVLink domains.
+struct HostCount {
+  int hosts = 1;
+  int each_domain = 1;
+};
+
+bool has_domains(const JobFacts& facts) {
   const CommFacts* world = facts.world();
-  if (world != nullptr && world->mnnvl > 0) {
-    const auto seen = static_cast<int>(world->hosts.size());
-    if (seen > nodes && seen % nodes == 0) {
-      count = seen;
-      hosts.hosts_per_nvl_domain = seen / nodes;
-    }
-  }
-  // If NCCL counts several nodes on one host, each node is dumped separately with its own ranks.
+  return world != nullptr && world->mnnvl > 0;
+}
+
+/// Returns the hosts of a job in which NCCL counts each NVLink domain as one node.
+/// gpus     GPUs of a host. If ranks without log lines exist, all GPUs are assumed to have a rank
+/// returns  nothing: NCCL counts no domains, or the hosts do not divide evenly among them
+std::optional<HostCount> hosts_of_domains(const JobFacts& facts, int gpus) {
+  if (!has_domains(facts)) return std::nullopt;
+  const CommFacts& world = *facts.world();
+  int hosts = static_cast<int>(world.hosts.size());
+  const bool are_all_seen =
+      static_cast<int>(world.members.size()) == world.nranks &&
+      std::ranges::all_of(world.members, [](const Member& member) { return member.host >= 0; });
+  if (!are_all_seen && gpus > 0) hosts = std::max(hosts, (world.nranks + gpus - 1) / gpus);
+  const int domains = std::max(facts.nodes(), 1);
+  if (hosts < domains || hosts % domains != 0) return std::nullopt;
+  return HostCount{hosts, hosts / domains};
+}
+
+/// Sets the number of hosts to that of the job.
+void set_hosts(const JobFacts& facts, Host host, JobHosts& hosts) {
   const auto gpus = static_cast<int>(gpus_of(host).size());
-  if (world != nullptr && world->mnnvl <= 0 && gpus > 0 && world->nranks % gpus == 0) {
-    count = std::max(count, world->nranks / gpus);
+  HostCount count{std::max(facts.nodes(), 1), 1};
+  if (const auto of_domains = hosts_of_domains(facts, gpus)) count = *of_domains;
+  // If NCCL counts several nodes on one host, each node is dumped separately with its own ranks.
+  const CommFacts* world = facts.world();
+  if (world != nullptr && !has_domains(facts) && gpus > 0 && world->nranks % gpus == 0) {
+    count.hosts = std::max(count.hosts, world->nranks / gpus);
   }
-  hosts.runs.push_back({std::move(host), count});
+  hosts.hosts_per_nvl_domain = count.each_domain;
+  hosts.runs.push_back({std::move(host), count.hosts});
 }
 
 /// Sets the latency of EFA devices, which a dump does not contain.
@@ -163,9 +184,30 @@ std::optional<ExpectedJob> job_of_dump(const JobFacts& facts, const LogRelease& 
   return std::nullopt;
 }
 
+/// Returns the hosts of a job on a preset. Without a line about NVLink domains, the hosts of a rack are one: the job has
+/// as few racks as its hosts divide evenly among, up to twice as many as needed.
+/// errors  NotFound: the hosts do not divide evenly among the domains
+Result<HostCount> hosts_on_preset(const JobFacts& facts, const std::string& preset, int gpus) {
+  constexpr int kRack = 18;  // hosts of a rack: 72 GPUs, 4 in each host
+  const int nodes = std::max(facts.nodes(), 1);
+  if (const auto of_domains = hosts_of_domains(facts, gpus)) return *of_domains;
+  const bool is_shown = has_domains(facts);
+  const CommFacts* world = facts.world();
+  const bool is_off = world != nullptr && world->mnnvl == 0;
+  if (!is_shown && (is_off || !preset.ends_with("nvl72"))) return HostCount{nodes, 1};
+  const int needed = (nodes + kRack - 1) / kRack;
+  for (int racks = needed; !is_shown && racks <= 2 * needed; ++racks) {
+    if (nodes % racks == 0) return HostCount{nodes, nodes / racks};
+  }
+  return Error{ErrorCode::NotFound,
+               is_shown
+                   ? fmt::format("the hosts do not divide evenly among {} NVLink domains", nodes)
+                   : fmt::format("{} hosts do not divide evenly among racks of {}", nodes, kRack),
+               "name the hosts with --cluster"};
+}
+
 /// Returns the preset that the GPUs match, reduced to the GPUs and NICs that the logs show.
 Result<ExpectedJob> job_of_preset(const JobFacts& facts, const LogRelease& release) {
-  const int nodes = std::max(facts.nodes(), 1);
   const Guess guess = guess_of(facts);
   if (guess.preset.empty()) {
     return Error{ErrorCode::NotFound, "the logs do not show the hardware of the hosts",
@@ -173,17 +215,17 @@ Result<ExpectedJob> job_of_preset(const JobFacts& facts, const LogRelease& relea
   }
   RINGSIDE_TRY(JobHosts hosts, load_hosts(guess.preset, 1, 1));
   if (hosts.runs.empty()) return Error{ErrorCode::NotFound, "an empty preset"};
-  hosts.runs.front().count = nodes;
-  constexpr int kRack = 18;  // hosts of a rack: 72 GPUs, 4 in each host
-  const bool is_rack = guess.preset.ends_with("nvl72") && nodes <= kRack;
-  hosts.hosts_per_nvl_domain = is_rack ? nodes : 1;
-  const int each = ranks_of_a_host(facts);
   const auto gpus = static_cast<int>(gpus_of(hosts.runs.front().host).size());
+  RINGSIDE_TRY(const HostCount count, hosts_on_preset(facts, guess.preset, gpus));
+  hosts.runs.front().count = count.hosts;
+  hosts.hosts_per_nvl_domain = count.each_domain;
+  const int each =
+      has_domains(facts) ? facts.world()->nranks / count.hosts : ranks_of_a_host(facts);
   if (each > gpus) {
-    return Error{
-        ErrorCode::NotFound,
-        fmt::format("hosts with {} GPUs are no {}, which has {}", each, guess.preset, gpus),
-        "name the hosts with --cluster"};
+    return Error{ErrorCode::NotFound,
+                 fmt::format("the logs show {} ranks on a host, but a host of {} has {} GPUs", each,
+                             guess.preset, gpus),
+                 "name the hosts with --cluster"};
   }
   const ListedNics listed = listed_nics(facts);
   if (listed.count > 0) keep_nics(hosts, listed.count, listed.mbits);
@@ -198,7 +240,7 @@ Result<ExpectedJob> job_of_preset(const JobFacts& facts, const LogRelease& relea
       fmt::format("hosts like {}{}{}", guess.preset, guess.is_sure ? "" : " (assumed)",
                   listed.count > 0 ? fmt::format(" with {}", plural(listed.count, "NIC", "NICs"))
                                    : std::string()),
-      release, listed.count > 0 || nodes == 1 || is_rack};
+      release, listed.count > 0 || count.hosts == count.each_domain};
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ enum class Basis : std::uint8_t {
   Person     ///< a person states it in prose
 };
 
-/// The program or tool that states the fact.
+/// The program, tool or kind of report that states the fact.
 enum class Reporter : std::uint8_t {
   Process,  ///< the subject itself; the default where the line names no reporter
   Peers,    ///< other ranks

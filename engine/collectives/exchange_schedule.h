@@ -33,7 +33,8 @@ ExchangeSchedule exchange_schedule(std::span<const std::vector<Rank>> nodes, Ran
 /// shape  nchannels a power of two
 int first_channel_of(const ExchangeSchedule& schedule, int round, int nchannels);
 
-/// How a transfer is split over channels: into `parts` parts of `each` bytes, except for the last.
+/// How a transfer is split over channels: into `parts` parts of `each` bytes. The last part that holds
+/// data may be shorter, and the parts after it are empty.
 struct TransferCut {
   int parts = 1;
   std::int64_t each = 0;

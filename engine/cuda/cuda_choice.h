@@ -34,7 +34,7 @@ Bytes bytes_to_choose_by(const CollectiveCall& call, int nranks);
 ///
 ///   up to 32 KiB    ll, and all_reduce by one_shot: one round instead of 2(n - 1)
 ///   up to 512 KiB   ll128, if connections keep lines whole
-///   above           simple, on as many channels as multiprocessors are available
+///   above           simple, with a channel for each 128 KiB, on at most kMaxChannels and one per available multiprocessor
 ///
 /// All blocks of a launch must be resident at a time, which is certain with one block for each multiprocessor. The
 /// bounds are not measured yet; `bench` can show what they should be (--algo, --proto, --channels). nvls runs only if

@@ -9,8 +9,9 @@
 /// The list syntax of NCCL's log variables. Private to this folder.
 namespace ringside {
 
-/// `^INIT,Graph`: the words in capitals, and whether the list is inverted.
+/// `^INIT,Graph`: the words, and whether the list is inverted.
 struct DebugWords {
+  /// Converts the words to capitals.
   explicit DebugWords(std::string_view text);
 
   bool is_inverse = false;

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/append.h"
@@ -64,12 +66,15 @@ class JsonWriter {
   }
 
   void status() {
+    std::map<std::string, const FlightDump::Status*> sorted;  // as text: "10" before "2"
+    for (const FlightDump::Status& group : dump_.status)
+      sorted[std::to_string(group.pg_id)] = &group;
     out_ += R"("pg_status":{)";
     const char* comma = "";
-    for (const FlightDump::Status& group : dump_.status) {
+    for (const auto& [id, group] : sorted) {
       add(R"({}"{}":{{"last_completed_collective":"{}","last_enqueued_collective":"{}",)", comma,
-          group.pg_id, group.completed, group.enqueued);
-      add(R"("last_started_collective":"{}"}})", group.started);
+          id, group->completed, group->enqueued);
+      add(R"("last_started_collective":"{}"}})", group->started);
       comma = ",";
     }
     out_ += "},";

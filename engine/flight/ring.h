@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -53,14 +54,23 @@ class FlightRing {
     int rank = 0;                                  ///< this one's, in the group
     std::int64_t completed_op = 0, failed_op = 0;  ///< as the recorder's group
   };
-  /// Adds the entries, oldest first. Equal calls share their description.
+  /// Adds the entries, oldest first. Equal calls share their description. Holds the lock of one slot at a time, and
+  /// only while it copies the slot: threads that record wait for no more.
   /// dump         has its groups
-  /// progress_of  is called for each entry after the entry was read: a call that the entry shows is then counted
+  /// progress_of  is called for each entry after the entry was copied, so it counts a call that the entry shows. It may
+  ///              record entries
   void add_entries(FlightDump& dump,
                    const std::function<GroupProgress(std::uint32_t group)>& progress_of);
 
  private:
-  [[nodiscard]] FlightDump::Call call_of(const FlightSlot& slot, int rank,
+  /// The content of a slot at one moment; without recorded times or stacks, theirs are zero.
+  struct Copy {
+    FlightRecord record;
+    FlightTimes times;
+    StackAddresses stack;
+  };
+  [[nodiscard]] Copy copy_of(std::size_t at);
+  [[nodiscard]] FlightDump::Call call_of(const FlightRecord& record, int rank,
                                          const StackAddresses& stack) const;
 
   std::atomic<std::uint64_t> next_{0};

@@ -7,14 +7,14 @@
 
 namespace ringside {
 
-/// The release that TopologyRules{}, ChannelRules{} and the only file without a base describe. Library functions that
-/// take a release use this one by default.
+/// The release that TopologyRules{}, ChannelRules{} and the only file without a base describe. The files of the
+/// other releases give differences from a base.
 inline constexpr std::string_view kBaseRelease = "2.30";
 
 /// The release that applies if the user names none: the newest whose decisions were compared with NCCL's own.
 inline constexpr std::string_view kDefaultRelease = "2.31";
 
-/// Returns the described minor releases, newest first: "2.30", "2.29", ... Each has a file.
+/// Returns the described minor releases, newest first: "2.32", "2.31", ... Each has a file.
 std::span<const std::string> release_versions();
 
 /// Returns the patch releases that have their own file, newest first: "2.29.3", ...

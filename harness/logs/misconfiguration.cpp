@@ -310,7 +310,7 @@ bool lacks_gdr(const LogJob& job, const CommunicatorLayout& layout, int rank) {
   const ConnectionRules rules = job.rules(host);
   RankConnections connections{layout, rules, rank};
   return host.network.kind != NetworkKind::Socket &&
-         std::ranges::any_of(connections.rings(), [](const ConnectionFacts& made) {
+         std::ranges::any_of(connections.connect_rings(), [](const ConnectionFacts& made) {
            const bool is_net = made.medium == Medium::NetSend || made.medium == Medium::NetReceive;
            return is_net && !made.is_gdr;
          });

@@ -259,7 +259,7 @@ void write_connect(const RankView& rank, DebugLog& log) {
   const ConnectionRules rules = rank.job.rules(rank.host());
   RankConnections connections{rank.layout(), rules, rank.rank};
   write_proxies(rank, log);
-  const std::vector<ConnectionFacts> rings = connections.rings();
+  const std::vector<ConnectionFacts> rings = connections.connect_rings();
   write_gdr_pairs(rank, rings, log);
   write_connections(rank, rings, log);
   write_incident(rank, LogPhase::Kind::Connect, log);
@@ -267,12 +267,12 @@ void write_connect(const RankView& rank, DebugLog& log) {
   if (version.is_from(8)) {
     log.info(kInit, thread, connected_rings_text(version, connections.ring_use()));
   }
-  const std::vector<ConnectionFacts> trees = connections.trees();
+  const std::vector<ConnectionFacts> trees = connections.connect_trees();
   write_connections(rank, trees, log);
   if (version.is_from(8)) log.info(kInit, thread, connected_trees_text());
   const CommShape& shape = rank.layout().job().connection.shape;
   if (shape.nvls_channels > 0 && shape.nnodes > 1) {
-    write_connections(rank, connections.nvls_trees(), log);
+    write_connections(rank, connections.connect_nvls_trees(), log);
     log.info(kInit, thread, connected_nvls_tree_text());
   }
 }

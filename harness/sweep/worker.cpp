@@ -27,7 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How often in total a process that is killed from outside is restarted.
+/// After this many kills from outside, the kill is the point's result.
 constexpr int kMostKills = 3;  // chosen: a batch system may preempt a process once or twice
 /// Interval at which a worker without work checks for points that other workers have lost, and reports progress.
 constexpr std::chrono::milliseconds kCheckInterval{500};
@@ -72,6 +72,22 @@ bool drain(int fd, std::string& text) {
   if (got < 0) return errno != EINTR && errno != EAGAIN;
   if (text.size() < kMostText) text.append(buffer, static_cast<std::size_t>(got));
   return got == 0;
+}
+
+/// Reads what the pipe holds now, without waiting for its end: a descendant of the process may hold the other end.
+void drain_available(const UniqueFd& pipe, std::string& text) {
+  if (pipe) ::fcntl(pipe.get(), F_SETFL, O_NONBLOCK);
+  for (std::size_t before = std::string::npos; pipe && before != text.size();) {
+    before = text.size();
+    drain(pipe.get(), text);
+  }
+}
+
+/// Returns whether a child has ended; it stays a zombie until waitpid().
+bool has_ended(pid_t pid) {
+  siginfo_t ended{};
+  return ::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         ended.si_pid == pid;
 }
 
 std::string last_line(std::string text) {
@@ -161,7 +177,9 @@ class Worker {
       PointProcess& work = running_[i];
       if (ends[2 * i + 1].revents != 0 && drain(work.errors.get(), work.error_text))
         work.errors.reset();
-      if (ends[2 * i].revents != 0 && drain(work.answer.get(), work.answer_text)) {
+      const bool is_answered =
+          ends[2 * i].revents != 0 && drain(work.answer.get(), work.answer_text);
+      if (is_answered || has_ended(work.pid)) {
         RINGSIDE_TRY(finish(work));
         running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
         is_any_done = true;
@@ -184,12 +202,8 @@ class Worker {
     }
     work.pid = -1;  // another process may get the number
     const double wall_s = std::chrono::duration<double>(Clock::now() - work.began).count();
-    // A descendant may still hold the other end, so only available data is read.
-    if (work.errors) ::fcntl(work.errors.get(), F_SETFL, O_NONBLOCK);
-    for (std::size_t before = std::string::npos; work.errors && before != work.error_text.size();) {
-      before = work.error_text.size();
-      drain(work.errors.get(), work.error_text);
-    }
+    drain_available(work.answer, work.answer_text);
+    drain_available(work.errors, work.error_text);
     const bool has_ended_well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (const auto answer = parse_point_result(work.answer_text); has_ended_well && answer) {
       ++own_;

@@ -29,8 +29,9 @@ struct WorkerOptions {
 
 /// Computes the store's points until all are done, by this or other workers. It takes over the
 /// points of lost workers. Each point runs in a process of its own; the process's answer, or its
-/// failure, is the point's result. A process that is killed from outside (SIGKILL) is restarted,
-/// three times at most.
+/// failure, is the point's result. A process that is killed from outside (SIGKILL) is restarted
+/// twice at most: the third kill is the point's result. A point ends with its process, even if a process that it started
+/// still runs.
 ///
 /// compute  computes a point; runs in the child process
 /// Threads  call it before any thread is started: it forks

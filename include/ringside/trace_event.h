@@ -10,7 +10,7 @@ namespace RINGSIDE_API ringside {
 
 /// What an event of a trace describes.
 enum class EventKind : std::uint8_t {
-  Collective = 0,  ///< the whole call on one rank: channel, peers, step and primitive are not set
+  Collective = 0,  ///< a rank's whole call: no channel, peers, primitive; step: kChoiceIsKnown
   Primitive = 1,   ///< one primitive on one chunk
   /// A further peer of the preceding primitive (same rank, channel and step); the other fields equal those of the
   /// primitive.

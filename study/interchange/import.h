@@ -22,9 +22,10 @@ struct ImportedScenario {
 /// Imports a job that other tools recorded: Chakra execution traces, recordings of profilers, NCCL's
 /// Inspector and clog, flight recorder dumps, or NCCL logs with COLL lines. The content decides on the format. Folders
 /// are searched; gzip and zstd are unpacked.
-/// keep    maximum number of rounds of calls; the last ones are kept
+/// keep    maximum number of rounds of calls that all members of a group made, with at most one call per rank each; the
+///         last rounds are kept
 /// errors  NotFound: a file does not exist. Corrupt: as the reader of the format. InvalidArgument:
-///         no call found
+///         no call found, a pipe, a file of more than 4 GiB, two JSON files with Chakra traces
 Result<ImportedScenario> import_scenario(
     const std::vector<std::string>& arguments,
     std::size_t keep = std::numeric_limits<std::size_t>::max());

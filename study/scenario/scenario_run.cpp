@@ -260,7 +260,7 @@ class SimulatedRun {
   /// Returns the classes of paths between ranks. Empty without a cluster: all transfers then take equally long.
   [[nodiscard]] hangs::PathClassOf way_of() {
     if (!clock_) return {};
-    return [this](int a, int b) { return clock_->way(a, b); };
+    return [this](int a, int b) { return clock_->path_class(a, b); };
   }
 
   /// Returns the durations for the player: the clock's or the usual ones, longer on slow connections.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "diag/audit/audit.h"
@@ -98,6 +99,53 @@ TEST(AuditTopologies, FindsTheHostsOfAnNvLinkDomain) {
   EXPECT_EQ(rebuilt->hosts.hosts_per_nvl_domain, 18);
   EXPECT_EQ(choices_on(rebuilt->hosts, "2.28"),
             choices_on(*load_hosts("gb200-nvl72", 1, std::nullopt), "2.28"));
+}
+
+/// Returns the hosts that logs without a topology dump show, whose benchmark prints the GPUs' name.
+Result<ExpectedJob> without_dump(const std::string& preset, int hosts, int each_domain,
+                                 const char* gpu) {
+  LogRequest request;
+  request.hosts = *load_hosts(preset, hosts, each_domain);
+  request.version = *parse_nccl_version("2.28");
+  request.shown = *parse_subsystems("INIT,ENV");
+  JobFacts facts = audit_text(joined_log(*LogJob::make(request))).facts;
+  facts.tables.emplace_back().devices.emplace_back().gpu = gpu;
+  return expected_job(facts, "");
+}
+
+TEST(AuditTopologies, CountsTheHostsOfNvLinkDomainsWithoutADump) {
+  const auto one = without_dump("gb200-nvl72", 4, 4, "NVIDIA GB200");
+  ASSERT_TRUE(one) << one.error().message;
+  EXPECT_EQ(one->hosts.runs.front().count, 4);
+  EXPECT_EQ(one->hosts.hosts_per_nvl_domain, 4);
+  const auto two = without_dump("gb200-nvl72", 4, 2, "NVIDIA GB200");
+  ASSERT_TRUE(two) << two.error().message;
+  EXPECT_EQ(two->hosts.runs.front().count, 4);
+  EXPECT_EQ(two->hosts.hosts_per_nvl_domain, 2);
+}
+
+/// Returns the hosts of a benchmark's table without a line of NCCL.
+Result<ExpectedJob> of_table(int hosts) {
+  JobFacts facts;
+  auto& devices = facts.tables.emplace_back().devices;
+  for (int host = 0; host < hosts; ++host) {
+    auto& device = devices.emplace_back();
+    device.host = fmt::format("node{}", host);
+    device.gpu = "NVIDIA GB200";
+  }
+  return expected_job(facts, "");
+}
+
+TEST(AuditTopologies, DividesHostsEvenlyAmongRacksIfNoLineShowsTheirDomains) {
+  for (const auto& [hosts, each] : {std::pair{18, 18}, {20, 10}, {36, 18}, {48, 16}}) {
+    const auto job = of_table(hosts);
+    ASSERT_TRUE(job) << hosts << ": " << job.error().message;
+    EXPECT_EQ(job->hosts.runs.front().count, hosts);
+    EXPECT_EQ(job->hosts.hosts_per_nvl_domain, each) << hosts;
+  }
+  const auto odd = of_table(19);
+  ASSERT_FALSE(odd);
+  EXPECT_EQ(odd.error().code, ErrorCode::NotFound);
 }
 
 }  // namespace

@@ -55,6 +55,20 @@ TEST_F(DumpFile, IsWrittenCompletelyUnderItsPrefixAndRank) {
   EXPECT_EQ(files_in(folder_), 1);
 }
 
+// PyTorch's keys are in alphabetical order.
+TEST_F(DumpFile, HasTheStatusOfGroupsInTheOrderOfTheirNumbersAsText) {
+  for (int group = 0; group < 12; ++group) {
+    dump_.status.push_back({.pg_id = group, .enqueued = 1, .started = 1, .completed = 1});
+  }
+  std::string text;
+  append_json(dump_, text);
+  const std::size_t ten = text.find("\"10\":{\"last_completed");
+  const std::size_t two = text.find("\"2\":{\"last_completed");
+  ASSERT_NE(ten, std::string::npos);
+  ASSERT_NE(two, std::string::npos);
+  EXPECT_LT(ten, two);
+}
+
 // A dump is written to another file before it gets its name. In a folder that all users share, an attacker who guesses
 // that file's name makes it a link to a file that only this user can write.
 TEST_F(DumpFile, DoesNotFollowAPlantedLink) {

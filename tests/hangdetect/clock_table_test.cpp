@@ -33,6 +33,16 @@ TEST(ClockTable, ReadsColumnsByTheirHeader) {
   EXPECT_EQ(slowed_row(rows), std::optional<std::size_t>(1));
 }
 
+TEST(ClockTable, ReasonsThatAGpuSupportsAreNotActive) {
+  const auto rows = rows_of(
+      {"index, clocks.sm [MHz], clocks_event_reasons.supported, clocks_event_reasons.active",
+       "0, 1980 MHz, 0x00000000000001FF, 0x0000000000000000",
+       "1, 345 MHz, 0x00000000000001FF, 0x0000000000000008"});
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_FALSE(rows[0].is_throttled);
+  EXPECT_TRUE(rows[1].is_throttled);
+}
+
 TEST(ClockTable, ReadsRowsWithoutAHeaderByTheirUnits) {
   const auto rows = rows_of({"0, 1980 MHz, Not Active", "1, 345 MHz, Active",
                              "2, 1980 MHz, Not Active", "3, 70, 12", "# 4, 1980 MHz, Active"});

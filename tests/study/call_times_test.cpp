@@ -72,5 +72,37 @@ TEST(CallTimes, ASlowConnectionSlowsTheTransfersOnIt) {
   EXPECT_GE(slow.times->step, Seconds{4e-3});  // 4,000 bytes
 }
 
+SimQuestion question_on(const std::string& hosts) {
+  SimQuestion question;
+  question.job.on = hosts;
+  return question;
+}
+
+TEST(CallTimes, ACallThatCannotBeSimulatedFailsEachTime) {
+  auto clock = CallClock::make(question_on("dgx-h100"), 16);
+  ASSERT_TRUE(clock) << clock.error().message;
+  hangs::Program program;
+  program.ranks = 16;
+  program.families = {"world"};
+  auto& group = program.groups.emplace_back();
+  group.ranks = {0, 9};  // different GPUs on the two hosts
+  hangs::Step call;
+  call.count = 1000;
+  for (int i = 0; i < 2; ++i) {
+    const Status learned = clock->learn(program, call, 0);
+    ASSERT_FALSE(learned) << i;
+    EXPECT_EQ(learned.error().code, ErrorCode::InvalidArgument);
+  }
+  EXPECT_TRUE(clock->calls().empty());
+}
+
+TEST(CallTimes, HostsWithDifferentNumbersOfGpusAreRefused) {
+  const auto clock = CallClock::make(question_on("dgx-h100:1,perlmutter-a100:1"), 12);
+  ASSERT_FALSE(clock);
+  EXPECT_EQ(clock.error().code, ErrorCode::InvalidArgument);
+  EXPECT_NE(clock.error().message.find("different numbers of GPUs"), std::string::npos)
+      << clock.error().message;
+}
+
 }  // namespace
 }  // namespace ringside::study

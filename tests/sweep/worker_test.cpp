@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -128,6 +129,24 @@ TEST_F(Workers, AKilledPointIsBegunAnew) {
   EXPECT_EQ(tries("once"), 2);
   EXPECT_EQ(results["ever"].end, PointResult::End::Failed);
   EXPECT_EQ(tries("ever"), 3);
+}
+
+// The descendant has inherited both pipes of the point's process.
+TEST_F(Workers, APointEndsWithItsProcessThoughADescendantGoesOn) {
+  ResultStore store = store_of({"parent"});
+  const std::string stop = folder_ + "/stop";
+  const auto work = [&](const std::string&) {
+    if (::fork() == 0) {
+      for (int i = 0; i < 300 && !fs::exists(stop); ++i) ::usleep(100'000);
+      ::_exit(0);
+    }
+    return finished(2);
+  };
+  const auto began = std::chrono::steady_clock::now();
+  ASSERT_TRUE(run_worker(store, work, {.jobs = 1}));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
+  std::ofstream(stop) << '\n';
+  EXPECT_EQ(results_of(store)["parent"].end, PointResult::End::Finished);
 }
 
 TEST_F(Workers, APointThatTakesTooLongIsEnded) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/text.h"
@@ -42,28 +43,25 @@ PortEvents port_events(const MessageLog& messages) {
   return events;
 }
 
-/// Returns the kernel's lines about links that went down.
-Evidence kernel_lines(const MessageLog& messages) {
-  return evidence_of(messages[MessageId::KernelLink], [](const KeptMessage& message) {
-    return contains(lower_case(message.text()), "link down");
-  });
+/// Returns whether a line of the kernel reports that a link went down.
+bool is_link_down(const KeptMessage& message) {
+  return contains(lower_case(message.text()), "link down");
 }
 
 }  // namespace
 
 void look_for_link_flaps(const JobFacts& facts, Findings& findings) {
   const PortEvents events = port_events(facts.messages);
-  const Evidence kernel = kernel_lines(facts.messages);
-  Finding draft;
-  draft.evidence.mix(events.evidence);
-  draft.evidence.mix(kernel);
-  if (draft.evidence.empty()) return;
-  Finding& finding = findings.add("link_flap", Severity::Error, {}, draft);
+  const MessageLines& kernel = facts.messages[MessageId::KernelLink];
+  const bool is_seen_by_kernel = std::ranges::any_of(kernel.kept, is_link_down);
+  if (events.evidence.empty() && !is_seen_by_kernel) return;
+  Finding& finding = findings.add("link_flap", Severity::Error, {}, events.evidence);
   findings.add_processes(finding, events.processes);
+  findings.quote(finding, kernel, is_link_down);
   const std::vector<std::string> devices(events.devices.begin(), events.devices.end());
   finding.title =
       fmt::format("{} {}{}", devices.empty() ? std::string("a network port") : list_of(devices),
-                  events.is_down || !kernel.empty() ? "went down" : "came up again",
+                  events.is_down || is_seen_by_kernel ? "went down" : "came up again",
                   finding.hosts.empty() ? std::string() : " on " + list_of(finding.hosts));
   finding.cause =
       "the adapter reports that its link was lost: a cable, a transceiver, a switch port";

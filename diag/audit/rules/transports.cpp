@@ -270,8 +270,11 @@ int ranks_of_a_host(const JobFacts& facts) {
     for (const Member& member : comm.members) {
       if (member.host >= 0) most = std::max(most, ++count[member.host]);
     }
+    // NCCL counts an NVLink domain of several hosts as one node.
+    const auto seen = static_cast<std::int32_t>(comm.hosts.size());
+    const int hosts = comm.mnnvl > 0 ? std::max(comm.nnodes, seen) : comm.nnodes;
     if (comm.nnodes > 0 && comm.nranks > 0 && !comm.has_guessed_nodes)
-      most = std::max(most, comm.nranks / comm.nnodes);
+      most = std::max(most, comm.nranks / hosts);
   }
   for (const BenchmarkTable& table : facts.tables) {
     std::map<std::string, int> count;

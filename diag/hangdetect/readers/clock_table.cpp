@@ -58,6 +58,8 @@ ClockTable::Column ClockTable::column_of(std::string_view title) {
   if (name == "index" || name == "gpu" || name == "#entity" || name == "gpu_id" || name == "id") {
     return Column::Gpu;
   }
+  if (has("supported"))
+    return Column::Other;  // reasons that the GPU can report, not those that are active
   if (has("reason") || has("throttle") || has("thr")) return Column::Reason;
   if ((has("clock") || has("clk")) && !has("max") && !has("mem")) return Column::Clock;
   if (has("temp") || name == "tmptr") return Column::Temperature;

@@ -18,7 +18,7 @@ namespace ringside::hang {
 /// document's tree is never built. Lists of numbers stay in one arena until the call that contains them is made.
 ///
 /// Memory     bounded: a document is refused if more than 16 M values are on the stack, or if its dictionaries share
-///            texts and lists so that their sum is more than 16 times the document
+///            texts and lists so that their sum is more than 16 times the document; the first MiB is always allowed
 /// Threads    one thread uses a builder; many builders share one Names
 /// Ownership  texts are views: the document's bytes must stay valid until finish() returns
 class DumpBuilder {

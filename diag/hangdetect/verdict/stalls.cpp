@@ -294,7 +294,7 @@ std::optional<Explanation> explain_unequal_transfer(const Scene& scene, const Tw
   return out;
 }
 
-/// Returns the arguments of two ranks for the transfer that one of them is in, if they differ. If the dumps do not
+/// Explains a transfer that one of two ranks is in by their arguments for it, if these differ. If the dumps do not
 /// show which calls belong together, both ranks' current calls are compared.
 std::optional<Explanation> explain_unequal_ends(const Scene& scene, int rank, int peer) {
   const int group = scene.block(rank)->group;

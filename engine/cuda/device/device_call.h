@@ -190,7 +190,7 @@ RINGSIDE_HD constexpr std::int64_t device_slot_memory(Protocol protocol, std::in
 }
 
 /// Returns whether the sender writes every line of the slot. Flags of LL have 32 bits: twice per wrap-around, in
-/// `slots` consecutive messages, the sender writes all lines, so that no data of an old, longer message can be taken
+/// `slots` + 1 consecutive messages, the sender writes all lines, so that no data of an old, longer message can be taken
 /// for new.
 RINGSIDE_HD constexpr bool writes_every_line(std::uint64_t step, int slots) {
   const std::uint64_t since = (step + 1) & 0x7FFFFFFFU;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -27,18 +28,24 @@ struct HostPlan : CallPlan {
   std::vector<HostPrimitives> models;  ///< [part]; none before prepare()
 };
 
-/// A cache of the latest calls' plans. It is small, because jobs repeat few calls.
+/// A cache of the plans that were used last. It is small, because jobs repeat few calls.
+///
+/// Ownership  the cache owns the plans. A plan stays valid until kMost other plans have been found or added since its
+///            own last use, or until the cache is destroyed or assigned
+/// Threads    one at a time
 class HostPlans {
  public:
-  /// Finds the plan of a call that differs at most in buffers and stream.
+  static constexpr std::size_t kMost = 64;  ///< Executor::plan() promises it
+
+  /// Finds the plan of a call that differs at most in buffers and stream, and marks it as used. Allocates no memory.
   /// returns  null: no such plan is cached
   [[nodiscard]] HostPlan* find(const CollectiveCall& call);
+  /// Adds a plan as used. If kMost plans are cached, it replaces the one whose last use is the longest ago.
+  /// plan  find() returns null for its call
   HostPlan& keep(std::unique_ptr<HostPlan> plan);
 
  private:
-  std::vector<std::unique_ptr<HostPlan>> plans_;
-  std::size_t last_ = 0;    ///< index of the plan that was found or added last
-  std::size_t oldest_ = 0;  ///< index of the plan that is replaced next once the cache is full
+  std::vector<std::unique_ptr<HostPlan>> plans_;  ///< by their last use, newest first
 };
 
 }  // namespace ringside

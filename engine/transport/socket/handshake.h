@@ -27,7 +27,7 @@ enum class HandshakeRole : std::uint8_t { Connecting = 1, Accepting = 2 };
 
 /// Proves to both ends of a connection that the other knows the secret, without sending it.
 ///
-///     connecting -> accepting   opening: "RSDE", version, role, nonce of 32 bytes
+///     connecting -> accepting   opening: "RSDE", version, role, a reserved byte, nonce of 32 bytes
 ///     accepting  -> connecting  opening
 ///     connecting -> accepting   proof: MAC(key, label, role, both openings)
 ///     accepting  -> connecting  proof
