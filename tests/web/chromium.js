@@ -91,7 +91,7 @@ class Chromium {
   async picture(file, width, height, scheme) {
     await this.call('Emulation.setDeviceMetricsOverride', {width, height, deviceScaleFactor: 1, mobile: width < 600});
     await this.call('Emulation.setEmulatedMedia', {features: [{name: 'prefers-color-scheme', value: scheme}]});
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await new Promise((resolve) => setTimeout(resolve, 1000));  // a replay draws itself anew
     const {data} = await this.call('Page.captureScreenshot', {format: 'png'});
     fs.writeFileSync(file, Buffer.from(data, 'base64'));
     await this.call('Emulation.clearDeviceMetricsOverride');
