@@ -47,7 +47,8 @@ target_compile_definitions(web_cxxabi PRIVATE _LIBCPP_ENABLE_CXX17_REMOVED_UNEXP
 
 # What POSIX has and WASI has not.
 include_directories(BEFORE SYSTEM ${PROJECT_SOURCE_DIR}/web/platform/posix)
-add_library(web_posix OBJECT ${PROJECT_SOURCE_DIR}/web/platform/posix/posix.c)
+add_library(web_posix OBJECT ${PROJECT_SOURCE_DIR}/web/platform/posix/posix.c ${PROJECT_SOURCE_DIR}/web/platform/posix/memory.c)
+target_compile_options(web_posix PRIVATE -O2 -fno-builtin)
 
 # Headers alone: linked into one folder, so that no other header of the system's is found.
 set(headers ${CMAKE_BINARY_DIR}/headers)

@@ -22,11 +22,12 @@ set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 
 set(sysroot ${RINGSIDE_WEB_DEPS}/sysroot)
 # WASI's own substitutes for what it has no calls for: each is a library that is linked below.
-string(CONCAT flags "--sysroot=${sysroot} -msimd128 -D_WASI_EMULATED_MMAN -D_WASI_EMULATED_SIGNAL "
+string(CONCAT flags "--sysroot=${sysroot} -msimd128 -mbulk-memory -mnontrapping-fptoint -D_WASI_EMULATED_MMAN -D_WASI_EMULATED_SIGNAL "
                     "-D_WASI_EMULATED_PROCESS_CLOCKS -D_WASI_EMULATED_GETPID")
 set(CMAKE_C_FLAGS_INIT "${flags}")
+# Without its time in it, a precompiled header is the same each time, and ccache finds what was compiled with it.
 # A throw passes the functions that are compiled so. Those that catch have RINGSIDE_WEB_CATCHING, too.
-set(CMAKE_CXX_FLAGS_INIT "-nostdinc++ -isystem ${sysroot}/include/c++/v1 -fno-rtti ${flags}")
+set(CMAKE_CXX_FLAGS_INIT "-nostdinc++ -isystem ${sysroot}/include/c++/v1 -fno-rtti -Xclang -fno-pch-timestamp ${flags}")
 set(RINGSIDE_WEB_CATCHING -fwasm-exceptions -frtti)
 # clang calls Debian's wasm-opt on what it has linked, with the -O of the linker's line. It joins equal functions, of which
 # templates make many: 30 % less. -O1 takes a quarter of the time of -Oz, and its result is no larger once it is packed.

@@ -73,7 +73,8 @@ class Chromium {
 
   /// Drops files and folders, as a user does.
   async drop(paths, selector) {
-    const {x, y} = await this.value(`(() => { const box = document.querySelector(${JSON.stringify(selector)}).getBoundingClientRect();
+    const {x, y} = await this.value(`(() => { const at = document.querySelector(${JSON.stringify(selector)}); at.scrollIntoView({block: 'center'});
+      const box = at.getBoundingClientRect();
       return {x: box.x + box.width / 2, y: box.y + box.height / 2}; })()`);
     const data = {items: [], files: paths, dragOperationsMask: 1};
     for (const type of ['dragEnter', 'dragOver', 'drop']) await this.call('Input.dispatchDragEvent', {type, x, y, data});
@@ -90,9 +91,10 @@ class Chromium {
   async picture(file, width, height, scheme) {
     await this.call('Emulation.setDeviceMetricsOverride', {width, height, deviceScaleFactor: 1, mobile: width < 600});
     await this.call('Emulation.setEmulatedMedia', {features: [{name: 'prefers-color-scheme', value: scheme}]});
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await new Promise((resolve) => setTimeout(resolve, 1000));  // a replay draws itself anew
     const {data} = await this.call('Page.captureScreenshot', {format: 'png'});
     fs.writeFileSync(file, Buffer.from(data, 'base64'));
+    await this.call('Emulation.clearDeviceMetricsOverride');
   }
 
   async stop() {

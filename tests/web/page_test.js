@@ -6,6 +6,7 @@
 
 const assert = require('node:assert');
 const fs = require('node:fs');
+const http = require('node:http');
 const os = require('node:os');
 const path = require('node:path');
 const zlib = require('node:zlib');
@@ -144,7 +145,7 @@ async function main() {
       expected('sim', 'all_reduce', '--bytes', '8:1G:8', '--on', 'dgx-h100', '--nodes', '2', '--plot', 'sweep.svg');
       assert.equal(await browser.value('answers[0].pictures[0].text'), fs.readFileSync(path.join(folder, 'sweep.svg'), 'utf8'));
       await pictured('plot');
-      await browser.value(`runLine('sim all_reduce --bytes 1M --on dgx-h100 --algo Ring --trace ring.rtrace')`);
+      await browser.value(`runLine('sim all_reduce --bytes 1M --on dgx-h100 --algo ring --trace ring.rtrace')`);
       await answered(2);
       await browser.value('showAnswers(1)');
       await new Promise((resolve) => setTimeout(resolve, 500));
@@ -197,13 +198,27 @@ async function main() {
     },
 
     async 'nothing leaves the page'() {
-      for (const url of ['https://example.org/', 'http://127.0.0.1:9/', 'file:///etc/hostname']) {
+      // A server that would answer, so that only the page's own policy can refuse.
+      let connections = 0;
+      const server = http.createServer((request, response) => response.end('here')).on('connection', () => ++connections);
+      await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const here = `127.0.0.1:${server.address().port}`;
+      assert.equal(await (await fetch(`http://${here}/`)).text(), 'here');
+      assert.equal(connections, 1);
+      const tried = [`http://${here}/`, 'https://example.org/', 'file:///etc/hostname'];
+      for (const url of tried) {
         assert.equal(await browser.value(`fetch(${JSON.stringify(url)}).then(() => 'answered', () => 'refused')`), 'refused');
       }
-      assert.equal(await browser.value(`(async () => { try { new WebSocket('ws://127.0.0.1:9/'); return 'made'; } catch { return 'refused'; } })()`).catch(() => 'refused'), 'refused');
-      const others = requests.filter((url) => !/^(file|blob|data|about):/.test(url) && !['https://example.org/', 'http://127.0.0.1:9/'].includes(url));
+      assert.equal(await browser.value(`new Promise((resolve) => { const socket = new WebSocket('ws://${here}/');
+        socket.onopen = () => resolve('open'); socket.onerror = () => resolve('refused'); })`), 'refused');
+      assert.equal(await browser.value(`new Promise((resolve) => { const image = new Image(); image.src = 'http://${here}/picture';
+        image.onload = () => resolve('loaded'); image.onerror = () => resolve('refused'); })`), 'refused');
+      assert.equal(connections, 1);
+      server.closeAllConnections();
+      server.close();
+      const others = requests.filter((url) => !/^(blob|data|about):/.test(url) && url !== `file://${page}` &&
+        !tried.includes(url) && !url.includes(here));
       assert.deepEqual(others, []);
-      assert.deepEqual(requests.filter((url) => url.startsWith('file:')).filter((url) => url !== `file://${page}` && url !== 'file:///etc/hostname'), []);
     },
   };
 
