@@ -224,14 +224,6 @@ TEST(AuditRules, PeerToPeerSwitchedOffCausesSharedMemory) {
   }
 }
 
-TEST(AuditRules, ALinkThatOnlyTheKernelReportsDownNamesItsHost) {
-  const Audit audit =
-      of("n01: [ 1234.567890] mlx5_core 0000:18:00.0 ens1f0np0: Link down\n"
-         "n01:4000:4200 [0] NCCL INFO NCCL version 2.28.3+cuda12.9\n");
-  ASSERT_TRUE(audit.has("link_flap", Severity::Error));
-  EXPECT_THAT(audit.findings.front().title, ::testing::HasSubstr("n01"));
-}
-
 TEST(AuditRules, APortThatGoesDownCausesTheErrorsOfItsPeers) {
   const std::string event =
       "n01:4000:4200 [0] transport/net_ib.cc:96 NCCL WARN NET/IB : mlx5_2:1 Got async event : port "
