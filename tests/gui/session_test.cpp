@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "tests/gui/documents.h"
 
@@ -93,8 +94,11 @@ TEST(Session, TheCurrentCallsAreThoseThatRun) {
   EXPECT_NE(titles_at(document, 100'000).find("(never ended)"), std::string::npos);
 }
 
-// 60 groups of 2 ranks: the rows of the last one are far below the first ones.
-TEST(Session, AStillIsScrolledToTheGroupOfItsCall) {
+/// Shows, at a time, 60 groups of 2 ranks with a call each: the rows of the last one are far below the first ones.
+///
+/// time_of  of a group's call
+void show_60_groups(Session& session, std::int64_t now_ns,
+                    const std::function<TimeRange(std::uint32_t)>& time_of) {
   std::vector<TraceEvent> events;
   for (std::uint32_t group = 0; group < 60; ++group) {
     for (std::int32_t rank = 0; rank < 2; ++rank) {
@@ -102,40 +106,32 @@ TEST(Session, AStillIsScrolledToTheGroupOfItsCall) {
       call.kind = EventKind::Collective;
       call.communicator = group;
       call.rank = rank;
-      call.begin_ns = 1000 * group;
-      call.end_ns = call.begin_ns + 1000;
+      call.begin_ns = time_of(group).begin_ns;
+      call.end_ns = time_of(group).end_ns;
       events.push_back(call);
     }
   }
-  Session session;
   session.open(document_of(events));
-  session.state().now_ns = 500;
+  session.state().now_ns = now_ns;
   session.show_current_call();
+}
+
+TEST(Session, AStillIsScrolledToTheGroupOfItsCall) {
+  const auto one_by_one = [](std::uint32_t group) {
+    return TimeRange{1000 * group, 1000 * group + 1000};
+  };
+  Session session;
+  show_60_groups(session, 500, one_by_one);
   EXPECT_EQ(session.state().scroll, 0) << "the first group is in sight";
-  session.state().now_ns = 59'500;
-  session.show_current_call();
+  show_60_groups(session, 59'500, one_by_one);
   const Panel& panel = session.prepare(View::Timeline, {.width = 1000, .height = 600});
   EXPECT_TRUE(std::ranges::any_of(
       panel.picture.words, [](const Words& words) { return words.text == "- communicator 59"; }));
 }
 
 TEST(Session, OfTheGroupsThatRunTheFirstIsShown) {
-  std::vector<TraceEvent> events;
-  for (std::uint32_t group = 0; group < 60; ++group) {
-    for (std::int32_t rank = 0; rank < 2; ++rank) {
-      TraceEvent call;
-      call.kind = EventKind::Collective;
-      call.communicator = group;
-      call.rank = rank;
-      call.begin_ns = group;
-      call.end_ns = 1000;
-      events.push_back(call);
-    }
-  }
   Session session;
-  session.open(document_of(events));
-  session.state().now_ns = 500;
-  session.show_current_call();
+  show_60_groups(session, 500, [](std::uint32_t group) { return TimeRange{group, 1000}; });
   EXPECT_EQ(session.state().scroll, 0);
 }
 
