@@ -139,9 +139,8 @@ void FlightRing::add_entries(FlightDump& dump,
                          std::int32_t, const CallSite*, StackAddresses>;
   std::map<Key, const FlightDump::Call*> calls;
   for (std::size_t i = 0; i < slots_.size(); ++i) {
-    const auto [record, times, stack] = copy_of(i);
+    const auto [record, group, times, stack] = copy_of(i, progress_of);
     if (record.number == 0) continue;
-    const GroupProgress group = progress_of(record.group);
     const Key key{record.group,  record.is_end, record.collective, record.type, record.input,
                   record.output, record.other,  record.site,       stack};
     const FlightDump::Call*& call = calls[key];
@@ -157,9 +156,13 @@ void FlightRing::add_entries(FlightDump& dump,
   add_other_counters(dump);
 }
 
-FlightRing::Copy FlightRing::copy_of(std::size_t at) {
+FlightRing::Copy FlightRing::copy_of(
+    std::size_t at, const std::function<GroupProgress(std::uint32_t group)>& progress_of) {
   const HeldFlightSlot held(slots_[at]);
-  return {slots_[at], times_.empty() ? FlightTimes{} : times_[at],
+  const FlightSlot& slot = slots_[at];
+  // Before the lock is released: a call that has ended by then has its times here, as noting them takes the lock, too.
+  const GroupProgress progress = slot.number == 0 ? GroupProgress{} : progress_of(slot.group);
+  return {slot, progress, times_.empty() ? FlightTimes{} : times_[at],
           stacks_.empty() ? StackAddresses{} : stacks_[at]};
 }
 

@@ -57,8 +57,7 @@ class FlightRing {
   /// Adds the entries, oldest first. Equal calls share their description. Holds the lock of one slot at a time, and
   /// only while it copies the slot: threads that record wait for no more.
   /// dump         has its groups
-  /// progress_of  is called for each entry after the entry was copied, so it counts a call that the entry shows. It may
-  ///              record entries
+  /// progress_of  is called for each entry with its slot locked, so it only reads, and counts a call that the entry shows
   void add_entries(FlightDump& dump,
                    const std::function<GroupProgress(std::uint32_t group)>& progress_of);
 
@@ -66,10 +65,12 @@ class FlightRing {
   /// The content of a slot at one moment; without recorded times or stacks, theirs are zero.
   struct Copy {
     FlightRecord record;
+    GroupProgress progress;
     FlightTimes times;
     StackAddresses stack;
   };
-  [[nodiscard]] Copy copy_of(std::size_t at);
+  [[nodiscard]] Copy copy_of(std::size_t at,
+                             const std::function<GroupProgress(std::uint32_t group)>& progress_of);
   [[nodiscard]] FlightDump::Call call_of(const FlightRecord& record, int rank,
                                          const StackAddresses& stack) const;
 
