@@ -43,6 +43,7 @@ class Trace {
     append_bytes(bytes_, events_block(events));
     return *this;
   }
+  /// The file reads this trace's bytes.
   [[nodiscard]] TraceFile file() const { return TraceFile::parse(bytes_, "made").value(); }
 
  private:
@@ -121,7 +122,8 @@ TEST(ExpectedBusbw, UnknownRanksHaveNoExpectation) {
 
 TEST(ExpectedBusbw, TooManyRanksAreAnError) {
   for (const int last : {4096, std::numeric_limits<int>::max()}) {
-    const TraceFile file = Trace().add(0, Collective::AllReduce, {0, last}).file();
+    const Trace trace = Trace().add(0, Collective::AllReduce, {0, last});
+    const TraceFile file = trace.file();
     std::vector<CallSummary> calls = calls_of(file);
     const auto expected = expect_busbw({.on = "dgx-h100"}, file, calls);
     ASSERT_FALSE(expected) << last;
@@ -144,7 +146,8 @@ TEST(ExpectedBusbw, TransfersAndCallsWithoutSizeHaveNone) {
 }
 
 TEST(ExpectedBusbw, TooFewGpusAreAnError) {
-  const TraceFile file = Trace().add(0, Collective::AllReduce, range(0, 16)).file();
+  const Trace trace = Trace().add(0, Collective::AllReduce, range(0, 16));
+  const TraceFile file = trace.file();
   std::vector<CallSummary> calls = calls_of(file);
   const auto expected = expect_busbw({.on = "dgx-h100", .nodes = 1}, file, calls);
   ASSERT_FALSE(expected);
