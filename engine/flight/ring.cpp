@@ -25,26 +25,26 @@ std::uint32_t this_thread() {
   return id;
 }
 
-/// Returns how the entry's call ended: Pending, Done or Failed.
-FlightFate fate_of(const FlightRecord& record, const FlightRing::GroupProgress& group) {
-  if (record.fate != FlightFate::Ordered) return record.fate;
-  if (record.op_id <= group.completed_op) return FlightFate::Done;
-  return record.op_id <= group.failed_op ? FlightFate::Failed : FlightFate::Pending;
+/// Returns how the slot's call ended: Pending, Done or Failed.
+FlightFate fate_of(const FlightSlot& slot, const FlightRing::GroupProgress& group) {
+  if (slot.fate != FlightFate::Ordered) return slot.fate;
+  if (slot.op_id <= group.completed_op) return FlightFate::Done;
+  return slot.op_id <= group.failed_op ? FlightFate::Failed : FlightFate::Pending;
 }
 
 /// Returns the entry of a call without its description and without recorded times.
 /// now     time of the dump, which counts as the end of a completed call
-/// offset  from the entry's clock to the time since 1970, ns
-FlightDump::Entry entry_of(const FlightRecord& record, FlightFate fate, std::int64_t now,
+/// offset  from the slot's clock to the time since 1970, ns
+FlightDump::Entry entry_of(const FlightSlot& slot, FlightFate fate, std::int64_t now,
                            std::int64_t offset) {
   FlightDump::Entry entry;
-  entry.group = static_cast<int>(record.group);
-  entry.record_id = static_cast<std::int64_t>(record.number) - 1;
-  entry.is_p2p = is_flight_message(record.collective);
-  entry.op_id = record.op_id;
-  (entry.is_p2p ? entry.p2p_seq : entry.collective_seq) = record.seq;
-  entry.created_ns = record.created + offset;
-  entry.thread = record.thread;
+  entry.group = static_cast<int>(slot.group);
+  entry.record_id = static_cast<std::int64_t>(slot.number) - 1;
+  entry.is_p2p = is_flight_message(slot.collective);
+  entry.op_id = slot.op_id;
+  (entry.is_p2p ? entry.p2p_seq : entry.collective_seq) = slot.seq;
+  entry.created_ns = slot.created + offset;
+  entry.thread = slot.thread;
   entry.is_retired = fate != FlightFate::Pending;
   entry.state = fate == FlightFate::Done ? "completed" : "scheduled";
   if (fate == FlightFate::Done) entry.completed_ns = now + offset;
@@ -92,8 +92,6 @@ std::uint64_t FlightRing::take(std::uint32_t count) {
 void FlightRing::fill(std::uint64_t id, const FlightFacts& facts, const Place& place) {
   if (slots_.empty()) return;
   const std::size_t at = id % slots_.size();
-  const StackAddresses stack = stacks_.empty() ? StackAddresses{} : take_stack();
-  const std::uint32_t thread = this_thread();
   FlightSlot& slot = slots_[at];
   const HeldFlightSlot held(slot);
   slot.is_end = place.is_end;
@@ -101,7 +99,7 @@ void FlightRing::fill(std::uint64_t id, const FlightFacts& facts, const Place& p
   slot.collective = facts.collective;
   slot.type = facts.type;
   slot.group = place.group;
-  slot.thread = thread;
+  slot.thread = this_thread();
   slot.other = is_flight_message(facts.collective) ? facts.peer : facts.root;
   slot.number = id + 1;
   slot.created = place.created;
@@ -111,7 +109,7 @@ void FlightRing::fill(std::uint64_t id, const FlightFacts& facts, const Place& p
   slot.seq = place.seq;
   slot.site = facts.site;
   if (!times_.empty()) times_[at] = {id + 1, 0, 0};
-  if (!stacks_.empty()) stacks_[at] = stack;
+  if (!stacks_.empty()) stacks_[at] = take_stack();
 }
 
 void FlightRing::note_time(std::uint64_t first, std::uint32_t count,
@@ -139,15 +137,18 @@ void FlightRing::add_entries(FlightDump& dump,
                          std::int32_t, const CallSite*, StackAddresses>;
   std::map<Key, const FlightDump::Call*> calls;
   for (std::size_t i = 0; i < slots_.size(); ++i) {
-    const auto [record, group, times, stack] = copy_of(i, progress_of);
-    if (record.number == 0) continue;
-    const Key key{record.group,  record.is_end, record.collective, record.type, record.input,
-                  record.output, record.other,  record.site,       stack};
+    const HeldFlightSlot held(slots_[i]);
+    const FlightSlot& slot = slots_[i];
+    if (slot.number == 0) continue;
+    const GroupProgress group = progress_of(slot.group);
+    const StackAddresses stack = stacks_.empty() ? StackAddresses{} : stacks_[i];
+    const Key key{slot.group,  slot.is_end, slot.collective, slot.type, slot.input,
+                  slot.output, slot.other,  slot.site,       stack};
     const FlightDump::Call*& call = calls[key];
-    if (call == nullptr) call = &dump.calls.emplace_back(call_of(record, group.rank, stack));
-    FlightDump::Entry entry = entry_of(record, fate_of(record, group), now, offset);
+    if (call == nullptr) call = &dump.calls.emplace_back(call_of(slot, group.rank, stack));
+    FlightDump::Entry entry = entry_of(slot, fate_of(slot, group), now, offset);
     entry.call = call;
-    set_times(entry, times, offset);
+    if (!times_.empty()) set_times(entry, times_[i], offset);
     dump.entries.push_back(std::move(entry));
   }
   std::ranges::sort(dump.entries, {}, &FlightDump::Entry::record_id);
@@ -156,32 +157,22 @@ void FlightRing::add_entries(FlightDump& dump,
   add_other_counters(dump);
 }
 
-FlightRing::Copy FlightRing::copy_of(
-    std::size_t at, const std::function<GroupProgress(std::uint32_t group)>& progress_of) {
-  const HeldFlightSlot held(slots_[at]);
-  const FlightSlot& slot = slots_[at];
-  // Before the lock is released: a call that has ended by then has its times here, as noting them takes the lock, too.
-  const GroupProgress progress = slot.number == 0 ? GroupProgress{} : progress_of(slot.group);
-  return {slot, progress, times_.empty() ? FlightTimes{} : times_[at],
-          stacks_.empty() ? StackAddresses{} : stacks_[at]};
-}
-
-FlightDump::Call FlightRing::call_of(const FlightRecord& record, int rank,
+FlightDump::Call FlightRing::call_of(const FlightSlot& slot, int rank,
                                      const StackAddresses& stack) const {
   FlightDump::Call call;
-  const bool is_one = is_flight_message(record.collective) && !record.is_end;
-  call.profiling_name = fmt::format(
-      "nccl:{}", recorded_name(record.is_end ? Collective::SendRecv : record.collective));
+  const bool is_one = is_flight_message(slot.collective) && !slot.is_end;
+  call.profiling_name =
+      fmt::format("nccl:{}", recorded_name(slot.is_end ? Collective::SendRecv : slot.collective));
   if (is_one) {
-    call.profiling_name += fmt::format(
-        " {}{}{}", rank, record.collective == Collective::Send ? "->" : "<-", record.other);
+    call.profiling_name +=
+        fmt::format(" {}{}{}", rank, slot.collective == Collective::Send ? "->" : "<-", slot.other);
   }
-  if (!is_flight_message(record.collective)) call.root = record.other;
-  call.input = {record.input};
-  call.output = {record.output};
-  call.type = pytorch_name(record.type);
-  if (record.site != nullptr) {
-    for (const CallFrame& frame : record.site->frames) {
+  if (!is_flight_message(slot.collective)) call.root = slot.other;
+  call.input = {slot.input};
+  call.output = {slot.output};
+  call.type = pytorch_name(slot.type);
+  if (slot.site != nullptr) {
+    for (const CallFrame& frame : slot.site->frames) {
       call.frames.push_back({frame.function, frame.file, frame.line});
     }
   }

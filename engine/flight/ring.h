@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -54,24 +53,14 @@ class FlightRing {
     int rank = 0;                                  ///< this one's, in the group
     std::int64_t completed_op = 0, failed_op = 0;  ///< as the recorder's group
   };
-  /// Adds the entries, oldest first. Equal calls share their description. Holds the lock of one slot at a time, and
-  /// only while it copies the slot: threads that record wait for no more.
+  /// Adds the entries, oldest first. Equal calls share their description.
   /// dump         has its groups
-  /// progress_of  is called for each entry with its slot locked, so it only reads, and counts a call that the entry shows
+  /// progress_of  is called for each entry after the entry was read: a call that the entry shows is then counted
   void add_entries(FlightDump& dump,
                    const std::function<GroupProgress(std::uint32_t group)>& progress_of);
 
  private:
-  /// The content of a slot at one moment; without recorded times or stacks, theirs are zero.
-  struct Copy {
-    FlightRecord record;
-    GroupProgress progress;
-    FlightTimes times;
-    StackAddresses stack;
-  };
-  [[nodiscard]] Copy copy_of(std::size_t at,
-                             const std::function<GroupProgress(std::uint32_t group)>& progress_of);
-  [[nodiscard]] FlightDump::Call call_of(const FlightRecord& record, int rank,
+  [[nodiscard]] FlightDump::Call call_of(const FlightSlot& slot, int rank,
                                          const StackAddresses& stack) const;
 
   std::atomic<std::uint64_t> next_{0};

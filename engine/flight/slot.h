@@ -13,27 +13,23 @@ namespace ringside {
 /// How a call ended that ends independently of others. The end of an ordered one is in its group.
 enum class FlightFate : std::uint8_t { Ordered, Pending, Done, Failed };
 
-/// The content of an entry. It does not store whether its call has ended: the calls of a communicator run one after the
-/// other, so the communicator knows.
-struct FlightRecord {
-  std::uint64_t number = 0;  ///< record_id + 1; 0: the slot is unused
-  std::int64_t created = 0;
-  std::int64_t input = 0, output = 0;
-  const CallSite* site = nullptr;
-  std::uint32_t op_id = 0, seq = 0;
-  std::uint32_t group = 0;
-  std::uint32_t thread = 0;
-  std::int32_t other = -1;  ///< peer of a message, or root of a collective; -1: none
+/// One entry of the ring, a cache line. Only the thread that has set `is_held` reads and writes the other members,
+/// which takes 5 ns without contention. The slot does not store whether its call has ended: the calls of a communicator
+/// run one after the other, so the communicator knows.
+struct alignas(64) FlightSlot {
+  std::atomic_flag is_held;
   bool is_end : 1 = false;  ///< the entry that ends a call of several messages
   FlightFate fate : 2 = FlightFate::Ordered;
   Collective collective = Collective::AllReduce;
   DataType type = DataType::Float32;
-};
-
-/// One entry of the ring, a cache line. Only the thread that has set `is_held` reads and writes the record, which takes
-/// 5 ns without contention.
-struct alignas(64) FlightSlot : FlightRecord {
-  std::atomic_flag is_held;
+  std::uint32_t group = 0;
+  std::uint32_t thread = 0;
+  std::int32_t other = -1;   ///< peer of a message, or root of a collective; -1: none
+  std::uint64_t number = 0;  ///< record_id + 1; 0: the slot is unused
+  std::int64_t created = 0;
+  std::int64_t input = 0, output = 0;
+  std::uint32_t op_id = 0, seq = 0;
+  const CallSite* site = nullptr;
 };
 static_assert(sizeof(FlightSlot) == 64);
 
@@ -44,8 +40,7 @@ struct FlightTimes {
   std::int64_t started = 0, ended = 0;
 };
 
-/// Holds a slot's lock while it exists. Waits by spinning, so a holder only copies members: it calls no function that
-/// allocates, formats, waits for another lock or takes a stack.
+/// Holds a slot's lock while it exists. Waits by spinning: holders keep it for some stores only.
 class HeldFlightSlot {
  public:
   explicit HeldFlightSlot(FlightSlot& slot) : slot_(slot) {
