@@ -55,16 +55,27 @@ def arguments_of(words):
 
 
 class HeldPort:
-    """A TCP port of loopback that the kernel gives to no other socket while it is held, neither as any free port nor for a connection.
+    """A TCP port that the kernel gives to no other socket while it is held, at any address of this machine, neither as any free port
+    nor for a connection.
 
-    A listener that asks for it by number and sets SO_REUSEADDR, as PyTorch's TCPStore does, gets it all the same.
+    A listener that asks for it by number and sets SO_REUSEADDR, as PyTorch's TCPStore does, gets it all the same. It is held at all
+    addresses because that store listens at all: a port held at 127.0.0.1 alone is still free to a listener at the address of a NIC.
     """
 
     def __init__(self):
-        self._socket = socket.socket()
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self._socket.bind(("127.0.0.1", 0))
+        try:
+            self._socket = socket.socket(socket.AF_INET6)
+            self._bind("::")
+        except OSError:  # no IPv6 here
+            self._socket = socket.socket()
+            self._bind("0.0.0.0")
         self.number = self._socket.getsockname()[1]
+
+    def _bind(self, address):
+        if self._socket.family == socket.AF_INET6:
+            self._socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._socket.bind((address, 0))
 
     def __enter__(self):
         return self.number

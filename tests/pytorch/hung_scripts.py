@@ -15,6 +15,7 @@ import json
 import os
 import pickle
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -147,12 +148,12 @@ def run_case(program, name, children, folder):
 
 
 def reproduce(program, name, folder):
-    """Makes a script of the dumps. Returns the words of its run, the faults for it, and the verdict on the dumps."""
+    """Makes a script of the dumps. Returns the words of its run, the faults for it and the verdict on the dumps, or what is wrong."""
     script = os.path.join(folder, "hang.py")
     made = json_of(program, "reproduce", "--json", folder, "--script", script)
     if not os.path.isfile(script):
-        sys.exit(f"{name}: reproduce wrote no script: {made}")
-    return [script], made["script_options"].removeprefix("--fault "), made["original"]
+        return None, f"{name}: reproduce wrote no script: {made}; see {folder}"
+    return ([script], made["script_options"].removeprefix("--fault "), made["original"]), None
 
 
 def compare_again(program, name, children, folder, original):
@@ -186,7 +187,11 @@ def main():
             failures += in_parallel(run_case, program, jobs)
             jobs = []
             for name in batch:
-                words, faults, original = reproduce(program, name, folders[name])
+                made, failure = reproduce(program, name, folders[name])
+                if failure:
+                    failures.append(failure)
+                    continue
+                words, faults, original = made
                 again = os.path.join(folders[name], "again")
                 os.mkdir(again)
                 children = start(CASES[name][1], words, again, RINGSIDE_OP_TIMEOUT=str(TIMEOUT_S), RINGSIDE_FAULTS=faults)
@@ -195,7 +200,7 @@ def main():
         for failure in failures:
             print(f"failed: {failure}", file=sys.stderr)
         if failures and os.environ.get("KEEP"):
-            os.system(f"cp -r {top} {os.environ['KEEP']}")
+            shutil.copytree(top, os.environ["KEEP"])
         sys.exit(1 if failures else 0)
 
 

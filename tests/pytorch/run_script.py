@@ -31,11 +31,11 @@ def check(answer, status, *texts):
         sys.exit(f"{answer.args}: status {answer.returncode}, not {status}:\n{shown}")
 
 
-def listens(port, shares):
+def listens(address, port, shares):
     with socket.socket() as one:
         one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, shares)
         try:
-            one.bind(("", port))
+            one.bind((address, port))
             one.listen()
         except OSError:
             return False
@@ -44,7 +44,8 @@ def listens(port, shares):
 
 def check_held_port():
     with HeldPort() as port:
-        if listens(port, 0) or not listens(port, 1):
+        taken = any(listens(address, port, 0) for address in ("", "127.0.0.1", "127.0.0.2"))
+        if taken or not listens("", port, 1):
             sys.exit(f"port {port} is not kept for those who share it")
 
 
