@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <compare>
 #include <iterator>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include "base/pytorch_types.h"
@@ -61,6 +61,55 @@ void set_times(FlightDump::Entry& entry, const FlightTimes& times, std::int64_t 
   if (!is_completed || times.ended == 0) return;
   entry.completed_ns = times.ended + offset;
   entry.duration_ms = static_cast<double>(times.ended - times.started) / 1e6;
+}
+
+/// What a call is but for its number and times: calls with equal keys share one description.
+struct CallKey {
+  std::uint32_t group = 0;
+  int rank = 0;  ///< this one's, in the group
+  bool is_end = false;
+  Collective collective = Collective::AllReduce;
+  DataType type = DataType::Float32;
+  std::int64_t input = 0, output = 0;  ///< elements
+  std::int32_t peer_or_root = -1;
+  const CallSite* site = nullptr;
+  StackAddresses stack{};  ///< empty: not recorded
+  auto operator<=>(const CallKey&) const = default;
+};
+
+CallKey key_of(const FlightSlot& slot, int rank) {
+  return {.group = slot.group,
+          .rank = rank,
+          .is_end = slot.is_end,
+          .collective = slot.collective,
+          .type = slot.type,
+          .input = slot.input,
+          .output = slot.output,
+          .peer_or_root = slot.other,
+          .site = slot.site,
+          .stack = {}};
+}
+
+FlightDump::Call call_of(const CallKey& key) {
+  FlightDump::Call call;
+  const bool is_one = is_flight_message(key.collective) && !key.is_end;
+  call.profiling_name =
+      fmt::format("nccl:{}", recorded_name(key.is_end ? Collective::SendRecv : key.collective));
+  if (is_one) {
+    call.profiling_name += fmt::format(
+        " {}{}{}", key.rank, key.collective == Collective::Send ? "->" : "<-", key.peer_or_root);
+  }
+  if (!is_flight_message(key.collective)) call.root = key.peer_or_root;
+  call.input = {key.input};
+  call.output = {key.output};
+  call.type = pytorch_name(key.type);
+  if (key.site != nullptr) {
+    for (const CallFrame& frame : key.site->frames) {
+      call.frames.push_back({frame.function, frame.file, frame.line});
+    }
+  }
+  std::ranges::move(frames_of(key.stack), std::back_inserter(call.frames));
+  return call;
 }
 
 /// An entry carries both counters of its group; the ring stores only the counter that the call increased.
@@ -133,51 +182,29 @@ void FlightRing::add_entries(FlightDump& dump,
                              const std::function<GroupProgress(std::uint32_t group)>& progress_of) {
   const std::int64_t offset = realtime_offset().count();
   const std::int64_t now = trace_now().count();
-  using Key = std::tuple<std::uint32_t, bool, Collective, DataType, std::int64_t, std::int64_t,
-                         std::int32_t, const CallSite*, StackAddresses>;
-  std::map<Key, const FlightDump::Call*> calls;
+  std::map<CallKey, const FlightDump::Call*> calls;
   for (std::size_t i = 0; i < slots_.size(); ++i) {
-    const HeldFlightSlot held(slots_[i]);
-    const FlightSlot& slot = slots_[i];
-    if (slot.number == 0) continue;
-    const GroupProgress group = progress_of(slot.group);
-    const StackAddresses stack = stacks_.empty() ? StackAddresses{} : stacks_[i];
-    const Key key{slot.group,  slot.is_end, slot.collective, slot.type, slot.input,
-                  slot.output, slot.other,  slot.site,       stack};
+    CallKey key;
+    FlightDump::Entry entry;
+    {  // Calls wait for this lock: names are looked up and formatted after it.
+      const HeldFlightSlot held(slots_[i]);
+      const FlightSlot& slot = slots_[i];
+      if (slot.number == 0) continue;
+      const GroupProgress group = progress_of(slot.group);
+      key = key_of(slot, group.rank);
+      if (!stacks_.empty()) key.stack = stacks_[i];
+      entry = entry_of(slot, fate_of(slot, group), now, offset);
+      if (!times_.empty()) set_times(entry, times_[i], offset);
+    }
     const FlightDump::Call*& call = calls[key];
-    if (call == nullptr) call = &dump.calls.emplace_back(call_of(slot, group.rank, stack));
-    FlightDump::Entry entry = entry_of(slot, fate_of(slot, group), now, offset);
+    if (call == nullptr) call = &dump.calls.emplace_back(call_of(key));
     entry.call = call;
-    if (!times_.empty()) set_times(entry, times_[i], offset);
     dump.entries.push_back(std::move(entry));
   }
   std::ranges::sort(dump.entries, {}, &FlightDump::Entry::record_id);
   dump.has_frames = std::ranges::any_of(
       dump.calls, [](const FlightDump::Call& call) { return !call.frames.empty(); });
   add_other_counters(dump);
-}
-
-FlightDump::Call FlightRing::call_of(const FlightSlot& slot, int rank,
-                                     const StackAddresses& stack) const {
-  FlightDump::Call call;
-  const bool is_one = is_flight_message(slot.collective) && !slot.is_end;
-  call.profiling_name =
-      fmt::format("nccl:{}", recorded_name(slot.is_end ? Collective::SendRecv : slot.collective));
-  if (is_one) {
-    call.profiling_name +=
-        fmt::format(" {}{}{}", rank, slot.collective == Collective::Send ? "->" : "<-", slot.other);
-  }
-  if (!is_flight_message(slot.collective)) call.root = slot.other;
-  call.input = {slot.input};
-  call.output = {slot.output};
-  call.type = pytorch_name(slot.type);
-  if (slot.site != nullptr) {
-    for (const CallFrame& frame : slot.site->frames) {
-      call.frames.push_back({frame.function, frame.file, frame.line});
-    }
-  }
-  if (!stacks_.empty()) std::ranges::move(frames_of(stack), std::back_inserter(call.frames));
-  return call;
 }
 
 }  // namespace ringside

@@ -60,9 +60,6 @@ class FlightRing {
                    const std::function<GroupProgress(std::uint32_t group)>& progress_of);
 
  private:
-  [[nodiscard]] FlightDump::Call call_of(const FlightSlot& slot, int rank,
-                                         const StackAddresses& stack) const;
-
   std::atomic<std::uint64_t> next_{0};
   std::vector<FlightSlot> slots_;
   std::vector<FlightTimes> times_;      ///< one a slot, guarded by its lock; empty: not recorded
