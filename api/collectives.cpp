@@ -13,6 +13,7 @@ namespace {
 
 /// Large enough for short lists, small enough that the default count is cut into several chunks.
 constexpr Bytes kSlot = 64_KiB;
+/// A proof's sets of ranks grow with the square of the ranks, and its steps at least with the ranks.
 constexpr int kMostRanks = 4096;
 
 /// The objects that a plan points to.

@@ -21,7 +21,7 @@ WorkerPlaces worker_places();
 
 /// Returns the path of the first existing program: the named one; next to the running program; in
 /// the libexec folder of its prefix; in the build tree that contains it (a parent folder with a
-/// CMakeCache.txt); the installed one.
+/// CMakeCache.txt); in the libexec folder of the library's prefix; the installed one.
 /// errors  Unsupported: the program is at none of these places; the message lists them
 Result<std::string> find_worker(const WorkerPlaces& places);
 

@@ -33,7 +33,7 @@ Status check_request(const SimRequest& request) {
   const int slots = request.choice.slots_per_chunk;
   if (slots < 1 || slots > kSlots) {
     return Error{ErrorCode::InvalidArgument, fmt::format("{} slots a chunk", slots),
-                 fmt::format("a connection has {}; give 1 to {}", kSlots, kMaxSlotsPerChunk)};
+                 fmt::format("a connection has {}; give 1 to {}", kSlots, kSlots)};
   }
   if (is_point_to_point(request.choice.collective)) {
     RINGSIDE_TRY(check_size(request.choice.collective, request.network->nranks()));
@@ -106,7 +106,8 @@ Error stuck_at(Seconds time, const std::vector<std::string>& waits) {
 Error steps_do_not_fit(Collective collective, const std::string& what) {
   return {ErrorCode::Corrupt,
           fmt::format("the steps of {} do not fit together: {}", to_string(collective), what),
-          "the algorithm is at fault: the proof of its recorded program shows more"};
+          "a defect of the algorithm: report it with this line; prove_collective() of as many "
+          "ranks names the step"};
 }
 
 Status check_against_links(const SimRequest& request, const SimResult& result) {

@@ -11,8 +11,9 @@
 namespace ringside {
 
 /// Checks that a request can be simulated.
-/// errors  InvalidArgument: slots_per_chunk is not in 1 .. kMaxSlotsPerChunk; rings over other ranks than the network's;
-///         an exchange (all-to-all: 4096, others: 32768) of more ranks than can be simulated
+/// errors  InvalidArgument: slots_per_chunk is not in 1 .. kSlots; rings over other ranks than the network's; an exchange
+///         of more ranks than can be simulated (all-to-all: 4096, others: 32768). More than kMaxSlotsPerChunk slots are
+///         accepted, although only one chunk then fits a connection: simulate() reports the deadlock, if there is one
 Status check_request(const SimRequest& request);
 
 /// Returns the error InvalidArgument: two ranks exchange messages, but no route joins them.

@@ -68,8 +68,9 @@ struct SimResult {
 /// errors   as plan_channels(); those of the trace sink; Unsupported: ringside-simgrid is missing,
 ///          with the searched places; System: no process can be started, or the simulator crashed;
 ///          Timeout: a deadlock, with the waiting ranks and their peers; InvalidArgument:
-///          slots_per_chunk exceeds the 8 slots, rings over other ranks than the network's, two
-///          ranks exchange messages but no route joins them; Corrupt: a chunk arrives that its
+///          slots_per_chunk not in 1 .. 8, rings over other ranks than the network's, an
+///          exchange of too many ranks (check_request()), two ranks exchange messages but no route
+///          joins them; Corrupt: a chunk arrives that its
 ///          receiver does not expect, or a chunk is never received
 Result<SimResult> simulate(const SimRequest& request);
 

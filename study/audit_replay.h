@@ -52,12 +52,13 @@ struct LoggedJob {
 };
 
 /// Reads the logs and builds the scenario of their calls.
-/// errors  as audit_logs(), expected_job(), import_scenario(), make_empty_folder()
+/// errors  as audit_logs(), expected_job(), import_scenario(), make_empty_folder(), write_file()
 Result<LoggedJob> job_of_logs(const ReplayOptions& options);
 
 /// Simulates the calls of the logs once on healthy hosts, once with each finding, and once with all
 /// findings.
-/// errors  as audit_logs(), expected_job(), import_scenario(), run_scenario(), make_empty_folder()
+/// errors  as audit_logs(), expected_job(), import_scenario(), run_scenario(), make_empty_folder(),
+///         write_file(). InvalidArgument: the logged calls hang
 Result<AuditReplay> replay_findings(const ReplayOptions& options);
 
 }  // namespace ringside::study

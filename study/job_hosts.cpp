@@ -261,6 +261,7 @@ Result<JobOptions> with_nodes(const JobOptions& options) {
 }
 
 JobOptions smallest_job(JobOptions options) {
+  options.gpus.reset();
   options.nodes = find_cluster(options.on) ? 1 : options.nvl_domain;
   return options;
 }

@@ -56,8 +56,9 @@ Result<FoundHosts> find_hosts(const JobOptions& options,
 /// errors  as find_hosts()
 Result<JobHosts> load_job_hosts(const JobOptions& options);
 
-/// Returns the options of the smallest job on these hosts: one host, one NVLink domain, or one node of a cluster file. A
-/// list of hosts with counts stays whole.
+/// Returns the options of the smallest job on these hosts, whatever their `nodes` and `gpus`: one host, one NVLink
+/// domain, or one node of a cluster file. A list of hosts with counts stays whole, and so do the nodes of
+/// `fabric_nodes`.
 JobOptions smallest_job(JobOptions options);
 
 /// Returns the options with `nodes` instead of `gpus`, if `gpus` is set. If the GPUs do not fill whole NVLink domains,

@@ -41,7 +41,7 @@ struct ProfileLeg {
 
 /// The total time of one term.
 struct TimeTerm {
-  /// "bandwidth of node *: GPU * -> NVSwitch", "latency over the network", "launch"
+  /// "bandwidth of node *: GPU * -> NVSwitch", "latency of steps over the network", "launch"
   std::string what;
   Seconds time{};
 };

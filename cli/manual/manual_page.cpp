@@ -105,12 +105,14 @@ std::string manual_page(const CommandText& command, const std::string& version) 
     for (const std::string& example : command.examples) page += roff(example) + "\n";
     page += ".fi\n";
   }
+  // In the words of docs/reference/command-line.md, as tests/cli/manual_test.py checks.
   page +=
       ".SH EXIT STATUS\n"
       ".TP\n0\nfine\n"
-      ".TP\n1\nit worked and found something wrong: wrong data, a finding\n"
+      ".TP\n1\nthe tool worked and found something wrong: wrong data, a finding\n"
       ".TP\n2\nbad usage or bad input; nothing was written\n"
-      ".TP\n3\na failure at run time\n"
+      ".TP\n3\na failure at run time, or the answer could not be written (stdout leads to a full "
+      "disk)\n"
       ".SH SEE ALSO\n";
   if (!is_program) page += "\\fBringside\\fR(1)\n.PP\n";
   return page + roff("Pages that the output names, such as docs/accuracy.md: ") + "\\fB" +

@@ -23,7 +23,8 @@
 namespace ringside {
 namespace {
 
-/// IdRoots that wait for the ranks of this process's ids, until the rank that joins here takes them along.
+/// The bootstrap roots of the ids that this process has made. A root stays here until a rank of this process joins by
+/// its id and takes it over.
 class IdRoots {
  public:
   void keep(const std::string& id, std::unique_ptr<BootstrapRoot> root) {
@@ -46,8 +47,8 @@ IdRoots& roots() {
   return all;
 }
 
-/// How long the ranks of a status service may take to connect to each other.
-constexpr Nanoseconds kServiceStart = std::chrono::seconds(8);
+/// How long the ranks of a status service may take to connect to each other: as long as to join.
+constexpr Nanoseconds kServiceStart = kJoinTimeout;
 
 CommunicatorOptions options_of(const rsConfig_t* config) {
   CommunicatorOptions options;

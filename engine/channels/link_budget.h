@@ -13,7 +13,8 @@ namespace ringside {
 ///
 /// A reservation takes the speed from every link of a path, or from no link. On a path that leaves a GPU through an
 /// Intel CPU, PCI links cost 6/5 of the speed. Entering a GPU below compute capability 80 costs an eighth in the
-/// reverse direction; NVLink into a POWER CPU costs the full speed in both directions.
+/// reverse direction, unless the path begins at a GPU. NVLink into a POWER CPU costs the full speed in both directions,
+/// and into any CPU by SearchRules::nvlink_to_cpu_costs_both_ways.
 ///
 /// source  NCCL 2.30.7 graph/search.cc: followPath
 class LinkBudget {

@@ -82,7 +82,12 @@ enum class RingSwap : std::uint8_t {
 };
 
 /// How the number of NVLS channels is chosen without a setting.
-enum class NvlsChannels : std::uint8_t { Fixed, ByCapability, ByNodes, ByNics };
+enum class NvlsChannels : std::uint8_t {
+  Fixed,         ///< 16
+  ByCapability,  ///< 32 from compute capability 100 on, else 16
+  ByNodes,       ///< from 100 on 24 within a node and 32 across nodes, else 16
+  ByNics,        ///< the same, but across nodes by the node's size and NICs
+};
 
 /// How many channels a point-to-point operation has to a peer on another node.
 enum class NetPeerChannels : std::uint8_t {
@@ -99,18 +104,21 @@ struct SearchRules {
   SpeedLadders ladders = {};
   int max_channels = 64;      ///< MAXCHANNELS
   int most_steps = 1 << 19;   ///< limit of steps for all walks of a search
-  bool has_c2c_paths = true;  ///< a type to try
-  bool has_p2c_paths = true;
-  bool types_are_those_of_paths = true;  ///< first and last type to try; else LOC or NVL, PIX; SYS
+  bool has_c2c_paths = true;  ///< C2C is a path type to try
+  bool has_p2c_paths = true;  ///< so is P2C
+  /// The first and last path type to try are those of the node's paths. Else the first is NVL between GPUs (LOC for a
+  /// single GPU) and PIX to NICs, the last SYS
+  bool types_are_those_of_paths = true;
   /// Below capability 90, SYS is the last path type to NICs that is tried
   bool old_gpus_reach_all_nics = true;
-  bool types_end_before_dis = true;
+  bool types_end_before_dis = true;  ///< path type DIS is never tried
   /// On AMD CPUs the rule of equal channels is dropped even at SYS
   bool amd_shares_orders = false;
   /// NCCL_CROSS_NIC=1 applies only to the first round of tries
   bool cross_nic_is_first_only = false;
   CrossNic cross_nic = CrossNic::PairedRings;
   float cross_nic_penalty = 0;  ///< fraction by which a solution with crossing NICs must be better
+  /// With an NVSwitch, too, the first channel from a NIC is first tried in the order of the GPUs' indices
   bool warms_up_over_switch = false;
   bool starts_within_total = true;   ///< at a speed that all channels may have together
   bool lone_gpu_is_endless = false;  ///< a tree of one GPU has unlimited bandwidth
@@ -122,19 +130,22 @@ struct SearchRules {
   bool nvls_counts_channels_only = false;
   /// Maximum heads of CollNetDirect; 0: it has no graph of its own; -1: all GPUs
   int most_direct_heads = 8;
+  /// A ring has 2 channels or more if NVLink joins the GPUs to two groups that it does not join with each other
   bool two_islands_need_two = true;
-  bool improves_first = false;  ///< before channels are doubled, and the speed inside alone
-  bool improves_rings = true;
-  bool improves_nvls_inter = true;
+  bool improves_first = false;  ///< higher speeds are tried before channels are doubled; else after
+  bool improves_rings = true;   ///< higher speeds are tried for rings
+  bool improves_nvls_inter = true;  ///< for NVLS, the speed to NICs is raised separately
   SwitchNext switch_next = SwitchNext::Only;
-  bool missing_ways_are_free = false;  ///< to a GPU that no path leads to
-  bool disconnected_is_refused = true;
+  bool missing_ways_are_free = false;   ///< a path without links may be used, whatever its type
+  bool disconnected_is_refused = true;  ///< a path of type DIS is not used
   bool nvlink_to_cpu_costs_both_ways = false;  ///< to any CPU, not POWER's alone
   bool starts_at_own_nic = true;               ///< channel c at NIC c; else all at the first
   StartGpu start_gpu = StartGpu::Own;
-  bool replays_first = false;      ///< the channel before, even where orders may differ
-  bool interleaves_nics = true;    ///< alternates the NICs of several hosts
-  bool falls_back_to_nics = true;  ///< else to NIC 0
+  /// The order of the preceding channel is tried first, even where orders may differ
+  bool replays_first = false;
+  bool interleaves_nics = true;  ///< alternates the NICs of several hosts
+  /// Without a solution, a channel uses the NICs of the first and last GPU; else NIC 0
+  bool falls_back_to_nics = true;
   friend bool operator==(const SearchRules&, const SearchRules&) = default;
 };
 
@@ -146,21 +157,26 @@ struct CountRules {
   RingSwap ring_swap = RingSwap::PerNode;
   /// cross_nic is that of rank 0's node instead of the maximum over all nodes
   bool cross_nic_is_own = false;
-  bool capability_is_own = false;        ///< the same: not the least and greatest of all
-  bool large_nodes_have_collnet = true;  ///< nodes with more than 8 ranks can use CollNet
-  int nvls_min_gpus = 2;
+  /// Least and greatest compute capability are those of rank 0's node instead of all nodes
+  bool capability_is_own = false;
+  bool large_nodes_have_collnet = true;   ///< nodes with more than 8 ranks can use CollNet
+  int nvls_min_gpus = 2;                  ///< GPUs that a node needs for NVLS
   bool nvls_joins_ring_channels = false;  ///< across nodes no more heads than there are rings
   NvlsChannels nvls_channels = NvlsChannels::ByNics;
-  bool one_nvlink_pair_is_enough = false;  ///< for steps of NVLink size
+  /// Sends within a node have the chunks of NVLink if one pair of GPUs is joined by NVLink; else all must be
+  bool one_nvlink_pair_is_enough = false;
+  /// On Arm hosts with GPUs from compute capability 100 on, sends to other nodes have chunks of 256 KiB
   bool grace_steps_are_long = true;
   bool lone_gpu_is_direct = true;  ///< counts as one whose pairs all use P2P
   NetPeerChannels net_peer_channels = NetPeerChannels::ByRate;
-  bool nvb_counts_links = true;  ///< channels to a peer through another GPU
-  bool per_peer_is_bounded = true;
+  /// A peer through another GPU has channels by the bandwidth of its path, as one over NVLink
+  bool nvb_counts_links = true;
+  bool per_peer_is_bounded = true;    ///< a peer has at most all point-to-point channels
   bool net_speed_is_of_wire = false;  ///< the least of a job's NICs; else of the way to the GPU
-  bool p2p_counts_rank_0 = false;     ///< each rank for itself: rank 0's node, not all
-  bool p2p_steps_fit_buffer = true;
-  int arm_simple_buffer = 4194304;  ///< bytes
+  /// Point-to-point channels and chunks follow from rank 0's node alone; else from all nodes
+  bool p2p_counts_rank_0 = false;
+  bool p2p_steps_fit_buffer = true;  ///< a chunk of a send is at most a slot of the Simple buffer
+  int arm_simple_buffer = 4194304;   ///< bytes
   friend bool operator==(const CountRules&, const CountRules&) = default;
 };
 

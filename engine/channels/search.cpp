@@ -211,8 +211,8 @@ bool Search::walk() {
          static_cast<float>(best_.nchannels) * best_.bw_inter >= system_.total_bandwidth;
 }
 
-/// Returns the closest path type that exists and is not farther than `worst`, so the type that `worst`
-/// effectively allows.
+/// Returns the farthest of the existing path types that `worst` allows: two limits with the same result allow the same
+/// paths.
 PathType reached_type(std::span<const PathType> there, PathType worst) {
   PathType reached = PathType::Loc;
   for (const PathType type : there) {

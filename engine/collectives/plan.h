@@ -51,12 +51,14 @@ class TaskPlanner {
   [[nodiscard]] int nranks() const;
   [[nodiscard]] int nchannels() const;
 
-  /// Returns whether each rank's tasks on two channels differ only in the start of their data: the roles, peers and
-  /// numbers of elements are equal.  shape  channels of the call
+  /// Returns true only if each rank's tasks on two channels differ only in the start of their data: the roles, peers
+  /// and numbers of elements are equal. For collectives and algorithms that it does not compare, it returns false.
+  /// shape  channels of the call
   [[nodiscard]] bool are_alike(int a, int b) const;
 
   /// Returns a planner in which channels whose shares differ by at most the fraction `share` all get the largest of
-  /// them. Use it to compute times, not to move data. Collectives with a block or transfers per rank are unchanged.
+  /// them. Use it to compute times, not to move data. all_gather_v, CollNetChain and collectives of transfers are
+  /// unchanged, because they do not split a buffer over channels.
   [[nodiscard]] TaskPlanner evened(double share) const;
 
   /// Return one rank's tasks on all channels, or its task on one.  errors  as plan_channels()

@@ -47,6 +47,7 @@ std::string stand_in_version_text(NcclVersion version, std::string_view stand_in
   return fmt::format("NCCL version {}+{}", to_string(version), stand_in);
 }
 
+/// Prints an invented hash, equal for equal releases: a generated log has no real one.
 std::string git_version_text(NcclVersion version) {
   return fmt::format("NCCL git version stable {:07x}", version_code(version) * 5501);
 }

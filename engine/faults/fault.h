@@ -85,8 +85,9 @@ struct FaultPlan {
   std::uint64_t seed = 1;
   std::vector<Fault> faults;
 
-  /// Returns the plan with every rank and call set: open values are drawn from the seed, for each fault independently,
-  /// so that the same seed gives the same plan everywhere.
+  /// Returns the plan with the rank and call of every fault of a call set, and the sending rank of every fault of a
+  /// connection: open values are drawn from the seed, for each fault independently, so that the same seed gives the same
+  /// plan everywhere.
   /// calls   drawn calls are in [calls / 4, calls)
   /// errors  InvalidArgument: a rank that is not in the job
   [[nodiscard]] Result<FaultPlan> drawn_for(int nranks, std::int64_t calls = kDrawnCalls) const;
@@ -104,8 +105,8 @@ struct FaultableCall {
   friend bool operator==(const FaultableCall&, const FaultableCall&) = default;
 };
 
-/// Returns the changed call: with the fault's values, else with values that always differ. A wrong type has another
-/// element size, a wrong count is 1.5 times the count.
+/// Returns the changed call: with the fault's values, else with values that always differ (a root only among several
+/// ranks). A wrong type has another element size, a wrong count is 1.5 times the count, at least one more.
 /// shape  nranks >= 1: size of the call's communicator
 FaultableCall changed_by(const Fault& fault, FaultableCall call, int nranks);
 

@@ -8,7 +8,8 @@
 
 namespace ringside {
 
-/// A named pipe next to a rank: a write to it triggers an action.
+/// A named pipe next to a rank: a write to it triggers an action. The pipe is read ten times a second, so short writes
+/// within a tenth of a second trigger one.
 ///
 /// Threads    the action runs on the object's own thread
 /// Ownership  the destructor removes the pipe

@@ -23,8 +23,7 @@ enum class SlotKind : std::uint8_t { Bytes = 0, Reference = 1, Landed = 2 };
 ///            no other fences, since each counter has one writer.
 /// Threads    one on each side
 /// Ownership  the memory outlives the view; both processes map the same pages
-/// shape      slot size a multiple of 64 bytes; memory zeroed before the first use, aligned to 64
-///            bytes
+/// shape      slot size a multiple of 64 bytes, below 1 GiB; memory zeroed before the first use, aligned to 128 bytes
 class SlotFifo {
  public:
   static constexpr Protocol kProtocol = Protocol::Simple;
@@ -39,6 +38,7 @@ class SlotFifo {
   [[nodiscard]] std::span<std::byte> acquire();
   /// Posts the slot of acquire().  shape  1 .. slot_size()
   void post(Bytes size, SlotKind kind = SlotKind::Bytes);
+  /// Copies a message into the next slot and posts it.  shape  1 .. slot_size() bytes
   /// returns  false: no slot is free
   bool send(std::span<const std::byte> from);
   /// Returns whether the receiver has released all posted slots.

@@ -6,8 +6,8 @@
 
 #include "base/vocabulary.h"
 
-/// The vector loops of ReduceOp, compiled once for each instruction set. All give the same bits, which tests/reduce
-/// checks.
+/// The vector loops of ReduceOp, compiled once for each instruction set. All give the same bits, except for the NaN
+/// bits that ReduceOp names; tests/reduce checks it.
 namespace ringside {
 
 /// The arguments of a kernel: outputs[..][i] = inputs[0][i] op inputs[1][i] op ..., left to right, where each `op`

@@ -33,8 +33,8 @@ struct TopologyParameters {
 };
 
 /// version  the simulated release, as load_release()
-/// errors   as load_release(). InvalidArgument: a value that NCCL rejects or would ignore; the error shows the
-///          variable's grammar
+/// errors   as load_release(). InvalidArgument: a value outside the variable's grammar, which the error shows. NCCL
+///          would ignore or clamp some of them
 Result<TopologyParameters> parse_topology_parameters(const Environment& environment,
                                                      std::string_view version = kBaseRelease);
 

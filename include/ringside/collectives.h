@@ -14,7 +14,7 @@ struct CollectiveRequest {
   Collective collective = Collective::AllReduce;
   Algorithm algorithm = Algorithm::Ring;
   Protocol protocol = Protocol::Simple;
-  int ranks = 2;
+  int ranks = 2;           ///< 1 to 4096
   int ranks_per_node = 0;  ///< 0: all ranks are on one node
   int channels = 1;
   /// elements: each rank's buffer; all_gather, reduce_scatter: each rank's block

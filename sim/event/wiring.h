@@ -60,7 +60,7 @@ struct EventPaths {
 EventPaths lay_paths(EventJob& job);
 
 /// Builds the tasks and lines of a call.
-/// errors  as plan_channels(), no_route_between()
+/// errors  as plan_channels(), no_route_between(), no_route_through_switch()
 Result<EventJob> wire_events(const SimRequest& request);
 
 /// Returns the time from the moment when a message's last byte has crossed the links to its arrival, s: SimCosts::step

@@ -111,6 +111,7 @@ Result<Platform> parse_platform(std::string_view text, const std::string& where)
 /// Returns true if the text begins like a SimGrid platform.
 bool is_platform_text(std::string_view text);
 
+/// Links of a platform: some hundred bytes each, about a gigabyte in all.
 inline constexpr int kMostPlatformLinks = 1 << 22;
 
 /// Returns the number of links (both directions) of a FatTree, Torus or Dragonfly zone of the given

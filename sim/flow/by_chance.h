@@ -16,7 +16,7 @@ namespace ringside {
 /// more loops until each takes as long as the one before. Lines of one kind run in step and divide
 /// the link equally. Lines of different kinds meet at random, in proportion to the time in which
 /// they carry messages, as an arriving message does in mean-value analysis. Rates and times are
-/// iterated until they converge.
+/// iterated until they change by less than a thousandth, at most 12 times.
 ///
 /// The result differs from an event simulation if lines of different kinds run in step:
 /// docs/lab/accuracy.md gives the error.

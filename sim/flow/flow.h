@@ -14,7 +14,7 @@ namespace ringside {
 /// busiest link and the longest chain (sum_exchange()).
 ///
 /// errors   as simulate_events(); InvalidArgument: a trace is requested, or an exchange has too
-///          many transfers
+///          many ranks
 Result<SimResult> simulate_flows(const SimRequest& request);
 
 }  // namespace ringside

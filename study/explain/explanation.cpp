@@ -30,7 +30,7 @@ struct Side {
   friend bool operator==(const Side&, const Side&) = default;
 };
 
-/// --nccl A is compared with the newest, --nccl A --nccl B with each other; --set with no settings.
+/// --nccl A is compared with kDefaultRelease, --nccl A --nccl B with each other; --set with no settings.
 std::optional<Side> before_of(const ExplainQuestion& question, const Side& now) {
   Side before;
   if (question.nccl.size() == 2) before = {question.job.set, question.nccl[0]};

@@ -16,7 +16,7 @@ namespace ringside::study {
 struct ExplainQuestion {
   JobOptions job;
   CallWords calls;
-  std::vector<std::string> nccl = {};  ///< versions: none (the newest), one, or two to compare
+  std::vector<std::string> nccl = {};  ///< versions: none (kDefaultRelease), one, or two to compare
 };
 
 /// The terms of a prediction, in words:
@@ -79,7 +79,7 @@ struct Explanation {
 Result<Explanation> make_explanation(std::string label, const Tuner& tuner, const Calls& calls);
 
 /// The answer, and the explanation to compare it with: that of the first of two versions, or that
-/// of the same job without settings on the newest version. `before` is empty if both are equal.
+/// of the same job without settings on kDefaultRelease. `before` is empty if both are equal.
 struct Explained {
   Explanation now;
   std::optional<Explanation> before;

@@ -21,7 +21,7 @@ bool is_chakra(std::string_view bytes);
 
 /// Calls `take` with each node in the order of the file.
 /// where   file name, for messages
-/// errors  Corrupt: truncated, or not a message; those of `take`
+/// errors  Corrupt: truncated, not a message, or one of more than 16 MiB; those of `take`
 Status read_chakra(std::string_view bytes, const std::string& where,
                    const std::function<Status(const chakra::Node& node)>& take);
 

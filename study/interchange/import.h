@@ -25,7 +25,8 @@ struct ImportedScenario {
 /// keep    maximum number of rounds of calls that all members of a group made, with at most one call per rank each; the
 ///         last rounds are kept
 /// errors  NotFound: a file does not exist. Corrupt: as the reader of the format. InvalidArgument:
-///         no call found, a pipe, a file of more than 4 GiB, two JSON files with Chakra traces
+///         no call found, a pipe, a file of more than 4 GiB, two JSON files with Chakra traces, more than 4 million
+///         steps
 Result<ImportedScenario> import_scenario(
     const std::vector<std::string>& arguments,
     std::size_t keep = std::numeric_limits<std::size_t>::max());

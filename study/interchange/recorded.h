@@ -65,7 +65,7 @@ struct RecordedJob {
   /// Adds a text for the user. `text` may contain recorded text: it is shortened and put on one
   /// line.
   void note(const std::string& text);
-  /// Returns the group with these members, and creates it if it does not exist.
+  /// Returns the index in `groups` of the group with that name and these members, and adds it if it does not exist.
   int group_of(const std::string& name, const std::string& description, std::vector<int> members);
 };
 

@@ -60,6 +60,7 @@ struct PlayedTrace {
 /// Writes the calls that streams have started, and compute_events(), to an .rtrace file. If both are more than
 /// `most_events`, it omits those of all ranks that end before some time; calls that never end are always written. These
 /// get the end time that `kNeverEnded` names. The names of groups are omitted if they do not fit into a value.
+/// shape   most_events >= 1
 /// errors  as TraceFileSink::create(). System: the disk is full
 Result<PlayedTrace> write_trace(const hangs::Play& play, const hangs::Program& program,
                                 const std::string& name, const std::string& path,

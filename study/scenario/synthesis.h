@@ -23,14 +23,14 @@ struct Hypothesis {
 /// resulting records of the culprit's calls and of all pending calls with the recorded ones.
 ///
 /// To bound the time, it tries the first 128 plausible ranks, and faults in the first 12 calls of each.
-/// returns  the 8 best matches, the best first, one for each kind and culprit; empty if no dump has calls, or no call is
-///          pending
+/// returns  the 8 best matches, the best first, one for each kind and culprit; empty if no dump has calls, no call is
+///          pending, or the verdict is that the job does not hang
 std::vector<Hypothesis> synthesize(const hang::Examination& evidence);
 
 /// The agreement of synthesis with a verdict. It never changes the verdict: alone, synthesis is
 /// less reliable.
 enum class Support : std::uint8_t {
-  Nothing,    ///< no dump has pending calls
+  Nothing,    ///< synthesize() returned nothing
   Agrees,     ///< same culprits
   Undecided,  ///< faults of different ranks match equally well, or none matches exactly
   Differs,    ///< other culprits

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Each option that `--help` of a verb shows is in its manual page, and in the completions for bash, zsh and fish; and no other.
+Its exit statuses are those of docs/reference/command-line.md.
 
 usage: manual_test.py RINGSIDE PAGES     the program, and the folder that ringside-manual wrote
 Of fish and zsh, where they are not installed, the text of the script is read.
@@ -67,6 +68,15 @@ def in_zsh(folder, words):
     return set(re.findall(r"^        '(-[\w-]+):", part, re.MULTILINE))
 
 
+def exit_statuses(folder):
+    """The exit statuses of the program's page and those of the reference: two texts of one rule."""
+    section = read(folder, "ringside.1").split(".SH EXIT STATUS\n")[1].split("\n.SH ")[0]
+    in_page = dict(re.findall(r"^\.TP\n(\d)\n(.*)$", section, re.MULTILINE))
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+    in_reference = dict(re.findall(r"^\| (\d) \| (.*) \|$", read(root, "docs/reference/command-line.md"), re.MULTILINE))
+    return in_page, {status: text.replace("`", "") for status, text in in_reference.items()}
+
+
 def main(arguments):
     if len(arguments) != 2:
         print(__doc__, file=sys.stderr)
@@ -80,6 +90,9 @@ def main(arguments):
             found = find(folder, words)
             if found != expected:
                 wrong.append(f"{' '.join(['ringside', *words])}: {where}: {', '.join(sorted(found ^ expected))}")
+    in_page, in_reference = exit_statuses(folder)
+    if in_page != in_reference or len(in_page) != 4:
+        wrong.append(f"exit status: {in_page} in the manual, {in_reference} in docs/reference/command-line.md")
     if shutil.which("zsh") and subprocess.run(["zsh", "-n", folder + "/_ringside"]).returncode:
         wrong.append("zsh cannot read _ringside")
     for words, last, expected in ((["audit", "--color"], "", {"auto", "always", "never"}), (["audit", "--color", "="], "al", {"always"}),

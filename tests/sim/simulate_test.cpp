@@ -201,7 +201,9 @@ TEST(Simulate, SlotsComeBackWhenTheReceiverHasConsumedTheChunk) {
 TEST(Simulate, RefusesWhatCannotBeSimulated) {
   Case one = ideal_case(4, Collective::AllReduce, 4000);
   one.request.choice.slots_per_chunk = 9;
-  EXPECT_EQ(simulate(one.request).error().code, ErrorCode::InvalidArgument);
+  const auto nine = simulate(one.request);
+  EXPECT_EQ(nine.error().code, ErrorCode::InvalidArgument);
+  EXPECT_THAT(nine.error().help, HasSubstr("give 1 to 8"));  // as it accepts: see the test above
   one.request.choice.slots_per_chunk = 4;
   one.request.channels = host_channels(5, 1);
   EXPECT_EQ(simulate(one.request).error().code, ErrorCode::InvalidArgument);

@@ -19,6 +19,15 @@ TEST(AskedJob, TwoHostsOfEightGpusAreSixteenRanks) {
   EXPECT_EQ(asked->hosts.runs[0].count, 2);
 }
 
+TEST(AskedJob, TheSmallestJobHasNeitherTheNodesNorTheGpusOfTheOptions) {
+  for (const JobOptions& options :
+       {JobOptions{.on = "dgx-h100", .nodes = 4}, JobOptions{.on = "dgx-h100", .gpus = 32}}) {
+    const Result<AskedJob> asked = load_job(smallest_job(options));
+    ASSERT_TRUE(asked) << asked.error().message;
+    EXPECT_EQ(asked->job.nranks(), 8);
+  }
+}
+
 TEST(AskedJob, AVariableDecides) {
   const Result<AskedJob> asked = load_job({.on = "dgx-h100", .set = {"NCCL_MAX_NCHANNELS=4"}});
   ASSERT_TRUE(asked) << asked.error().message;

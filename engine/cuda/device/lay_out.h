@@ -115,7 +115,7 @@ struct DeviceGrid {
 
 /// Writes the blocks of all ranks of a launch to device memory, with the ends of their connections.
 /// control  in shared memory
-/// errors   Unsupported: more ranks or ends than a launch or block has.  System: no memory
+/// errors   Unsupported: more ranks or ends than a launch or block has.  System: no memory.  Those of DeviceLinks
 Result<DeviceGrid> lay_out(std::span<const DeviceRank> ranks, const DeviceCallShape& shape,
                            DeviceControl* control, DeviceLinks& links, DeviceMemory& memory);
 

@@ -21,7 +21,8 @@
 namespace ringside {
 
 inline constexpr std::size_t kMessageLimit = 8192;  ///< longest frame of a message, bytes
-inline constexpr int kMostRanks = 1 << 20;          ///< largest number of ranks of a job
+inline constexpr int kMostRanks =
+    1 << 20;  ///< of a job; bounds what a peer's number can make the root allocate
 
 /// rank -> root, as the hello of its connection.
 struct JoinMessage {

@@ -55,7 +55,7 @@ class Executor {
 
   /// Does the work for a call that needs no other rank, before any data moves. A call that repeats a recent one reuses
   /// its plan and allocates no memory.
-  /// returns  the plan, valid until set_settings() or until 64 other calls have been planned
+  /// returns  the plan, valid until the next call of plan(), set_settings() or register_buffer()
   /// errors   InvalidArgument, Unsupported: the call has not begun, and the executor stays usable
   virtual Result<CallPlan*> plan(const CollectiveCall& call) = 0;
 
@@ -123,9 +123,8 @@ struct ExecutorSetup {
   Bootstrap& bootstrap;
   Failure& failure;   ///< stores the first error; once it holds one, waits end early
   Deadline deadline;  ///< for making the executor
-  Nanoseconds
-      /// How long prepare() waits for other ranks, or op_timeout if that is longer
-      connect_timeout;
+  /// How long prepare() waits for other ranks, or op_timeout if that is longer
+  Nanoseconds connect_timeout;
   Nanoseconds op_timeout;  ///< a call that makes no progress for this long fails
   CallSettings settings;
   LinkFaults faults = {};          ///< faults on its connections

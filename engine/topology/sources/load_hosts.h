@@ -26,7 +26,8 @@ namespace ringside {
 Result<JobHosts> load_hosts(const std::string& on, std::optional<int> nodes,
                             std::optional<int> nvl_domain);
 
-inline constexpr int kMaxHosts = 65536;  ///< hosts of one job
+/// Hosts of one job: more than clusters have; bounds time and memory if a number is mistyped.
+inline constexpr int kMaxHosts = 65536;
 
 /// Names of the built-in hosts, in alphabetical order.
 std::span<const std::string_view> host_preset_names();

@@ -84,7 +84,6 @@ class RdmaState final : public TransportState {
 
  private:
   RdmaState(const VerbsLibrary& verbs, Clock& clock) : verbs_(verbs), clock_(clock) {}
-  Status open_ports(const LocalSite& here);
   Status open_port(OpenRdmaCard& card, const RdmaPort& port, const RdmaPort::Entry& gid);
   Result<ibv_context*> context_of(const RdmaPort& port);
   void serve(const std::stop_token& stop);
