@@ -106,6 +106,18 @@ INSTANTIATE_TEST_SUITE_P(
         BadUsage{
             "hangs_into_a_file", {"generate", "hangs", "-o", "/proc/version"}, "name a folder"},
         BadUsage{"generate_word", {"generate", "log", "-o", "x"}, "did you mean 'logs'?"},
+        BadUsage{"fault_with_varied_scenario",
+                 {"run", "x.yaml", "--vary", "layout=auto", "--fault", "skip:rank=3,call=40"},
+                 "write ranks and faults into the scenario"},
+        BadUsage{"timeout_with_varied_scenario",
+                 {"run", "x.yaml", "--vary", "layout=auto", "--timeout", "5"},
+                 "--vary compares simulated times"},
+        BadUsage{"negative_timeout_with_varied_scenario",
+                 {"run", "x.yaml", "--vary", "layout=auto", "--timeout=-5"},
+                 "give seconds, up to a day"},
+        BadUsage{"varied_script",
+                 {"run", "train.py", "--vary", "layout=auto"},
+                 "--json, --on or --vary with a script"},
         BadUsage{"not_a_trace", {"trace", "info", "/proc/version"}, "/proc/version"}),
     [](const auto& usage) { return std::string(usage.param.name); });
 
