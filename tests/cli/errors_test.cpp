@@ -118,6 +118,18 @@ INSTANTIATE_TEST_SUITE_P(
         BadUsage{"varied_script",
                  {"run", "train.py", "--vary", "layout=auto"},
                  "--json, --on or --vary with a script"},
+        BadUsage{"two_sources_of_hang",
+                 {"hang", "/nonexistent", "--watch", "/nonexistent"},
+                 "a folder or file and --watch at once"},
+        BadUsage{"about_and_live_of_hang",
+                 {"hang", "--about", "all", "--live", "28028"},
+                 "--about and --live at once"},
+        BadUsage{"two_answers_of_explain",
+                 {"explain", "--presets", "--upgrades"},
+                 "--presets, --upgrade and --upgrades are separate answers"},
+        BadUsage{"page_as_json",
+                 {"explain", "--presets", "--on", "dgx-h100", "--json"},
+                 "--json with --presets, which is a Markdown page"},
         BadUsage{"not_a_trace", {"trace", "info", "/proc/version"}, "/proc/version"}),
     [](const auto& usage) { return std::string(usage.param.name); });
 
