@@ -38,8 +38,7 @@ Result<ExpectedJob> expected_job(const JobFacts& facts, const std::string& clust
 /// Returns the host that a topology dump describes: CPUs, PCI switches, GPUs, NICs, NVLinks. Attributes that a dump never
 /// has (device ids, link widths) are chosen so that the NCCL release that wrote it computes the same bandwidths.
 /// rules   topology rules of that release
-/// errors  NotFound: no dump in the logs (NCCL_DEBUG_SUBSYS=GRAPH writes one). Corrupt: the dump has no GPU, or not
-///         all its lines are in the logs. Also the errors of parse_nccl_xml()
+/// errors  Corrupt: the dump has no GPU, or not all its lines are in the logs. Also the errors of parse_nccl_xml()
 Result<Host> host_of_dump(const TopologyDump& dump, const TopologyRules& rules);
 
 }  // namespace ringside::audit

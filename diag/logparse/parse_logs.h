@@ -39,7 +39,7 @@ class RecordSink {
   virtual void take(std::span<const Record> records, const SpeakerTable& speakers) = 0;
 };
 
-/// Unrecognised lines of one shape: digits and hexadecimal words replaced by `#`.
+/// Unrecognised lines of one shape: each word that contains a digit is replaced by `#`, at most 120 bytes.
 struct UnparsedShape {
   std::string shape;  ///< `NET/Foo : bar # of #`
   std::uint64_t count = 0;
