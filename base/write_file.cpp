@@ -68,7 +68,10 @@ Status NewFile::keep() {
   is_disposable_ = false;
   if (draft_ == path_) return {};
   struct stat before {};
-  if (::stat(path_.c_str(), &before) == 0) ::chmod(draft_.c_str(), before.st_mode & 07777);
+  // lstat: the target of a link that is replaced does not decide the permissions.
+  if (::lstat(path_.c_str(), &before) == 0 && S_ISREG(before.st_mode)) {
+    ::chmod(draft_.c_str(), before.st_mode & 07777);
+  }
   if (::rename(draft_.c_str(), path_.c_str()) == 0) return {};
   const int why = errno;
   is_disposable_ = true;

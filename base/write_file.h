@@ -33,8 +33,8 @@ class NewFile {
   /// returns  as open_for_writing()
   [[nodiscard]] UniqueFd open(int flags = 0) const;
 
-  /// Renames the draft to the path, with the older file's permissions. Call it after the last write has succeeded and
-  /// the file is closed.
+  /// Renames the draft to the path, with the older file's permissions; a link that is replaced has none to pass on. Call
+  /// it after the last write has succeeded and the file is closed.
   /// errors  System: the rename failed; the older file is still there
   Status keep();
 

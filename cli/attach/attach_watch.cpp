@@ -230,7 +230,8 @@ class WatchedJob {
   }
 
   void print_events(std::string_view events) {
-    constexpr std::size_t kMost = 20;
+    constexpr std::size_t kMost =
+        20;  // a screen: when a host is lost, each of its peers reports each of its ranks
     std::size_t count = 0;
     while (!events.empty()) {
       const std::string_view line = events.substr(0, events.find('\n'));

@@ -38,10 +38,10 @@ class Report {
  public:
   Report(const JobRank& rank, const BenchOptions& options, const BenchArguments& arguments)
       : arguments_(arguments),
-        speaks_(rank.prints_results),
+        is_printing_(rank.prints_results),
         job_{options, rank.communicator.nranks(), rank.communicator.transport()},
         progress_("bench") {
-    if (speaks_) {
+    if (is_printing_) {
       job_.options.on_progress = [this](double share) { progress_.show(share); };
     }
   }
@@ -49,7 +49,7 @@ class Report {
   Report& operator=(const Report&) = delete;
 
   [[nodiscard]] const BenchOptions& options() const { return job_.options; }
-  [[nodiscard]] bool prints_text() const { return speaks_ && arguments_.prints_text(); }
+  [[nodiscard]] bool prints_text() const { return is_printing_ && arguments_.prints_text(); }
 
   /// The shape of another benchmark, and what it shows of the run. `run` outlives the report.
   void print_like(BenchShape shape, const NcclTestsRun& run) {
@@ -59,12 +59,12 @@ class Report {
 
   void head(const std::string& text, const std::string& csv) {
     if (prints_text()) print(text);
-    if (speaks_ && arguments_.csv) print(csv);
+    if (is_printing_ && arguments_.csv) print(csv);
   }
 
   template <typename Row>
   void row(const Row& row) {
-    if (!speaks_ || arguments_.json) return;
+    if (!is_printing_ || arguments_.json) return;
     progress_.erase();
     print(arguments_.csv ? csv_of(row) : text_of(row));
   }
@@ -76,7 +76,7 @@ class Report {
 
   template <typename Row>
   Status finish(const std::vector<Row>& rows, const std::vector<study::Curve>& curves) {
-    if (!speaks_) return {};
+    if (!is_printing_) return {};
     if (arguments_.json) print(json_of(rows));
     if constexpr (std::is_same_v<Row, BenchRow>) {
       if (!arguments_.nccl_tests_file.empty() && run_ != nullptr) {
@@ -115,7 +115,7 @@ class Report {
   }
 
   const BenchArguments& arguments_;
-  const bool speaks_;
+  const bool is_printing_;
   BenchShape shape_ = BenchShape::Ringside;
   const NcclTestsRun* run_ = nullptr;
   BenchJob job_;
@@ -156,11 +156,11 @@ Result<int> run_grid(JobRank& rank, const BenchOptions& options, const BenchArgu
   return is_right ? kFine : kFinding;
 }
 
-/// Returns how the connections of the printing rank were made.
-std::string ways_of(const runtime::Communicator& communicator) {
+/// Returns a line for each way in which the printing rank's connections were made: `# 4 connections: shm`.
+std::string connection_lines(const runtime::Communicator& communicator) {
   std::string text;
-  for (const auto& [way, count] : communicator.connection_types()) {
-    text += fmt::format("# {} connection{}: {}\n", count, count == 1 ? "" : "s", way);
+  for (const auto& [type, count] : communicator.connection_types()) {
+    text += fmt::format("# {} connection{}: {}\n", count, count == 1 ? "" : "s", type);
   }
   return text;
 }
@@ -197,9 +197,10 @@ Result<int> run_sweep(JobRank& rank, const BenchOptions& options, const BenchArg
   RINGSIDE_TRY(const std::vector<BenchRow> rows,
                run_bench(rank.communicator, report.options(),
                          [&](const BenchRow& row) { report.row(row); }));
-  report.foot(shape == BenchShape::Osu         ? std::string()
-              : shape == BenchShape::NcclTests ? nccl_tests_foot(report.job(), rows)
-                                               : sweep_foot(rows) + ways_of(rank.communicator));
+  report.foot(shape == BenchShape::Osu ? std::string()
+              : shape == BenchShape::NcclTests
+                  ? nccl_tests_foot(report.job(), rows)
+                  : sweep_foot(rows) + connection_lines(rank.communicator));
   RINGSIDE_TRY(report.finish(rows, study::curves_of(rows)));
   return study::wrong_in(rows) == 0 ? kFine : kFinding;
 }

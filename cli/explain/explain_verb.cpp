@@ -51,7 +51,24 @@ VerbResult print_upgrades(const std::string& only) {
   return kFine;
 }
 
+/// Checks that one answer is asked for, in a form that it has.
+Status check_form(const ExplainArguments& arguments) {
+  const bool is_page = arguments.presets || arguments.upgrades;
+  if (int{arguments.presets} + int{arguments.upgrades} + int{!arguments.upgrade.empty()} > 1) {
+    return Error{ErrorCode::InvalidArgument,
+                 "--presets, --upgrade and --upgrades are separate answers", "give one of them"};
+  }
+  if (is_page && arguments.json) {
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("--json with {}, which is a Markdown page",
+                             arguments.presets ? "--presets" : "--upgrades"),
+                 "leave one of them away"};
+  }
+  return {};
+}
+
 VerbResult run(const ExplainArguments& arguments) {
+  RINGSIDE_TRY(check_form(arguments));
   const study::ExplainQuestion& question = arguments.question;
   for (const auto* const releases : {&question.nccl, &arguments.upgrade}) {
     for (const std::string& release : *releases) note_unverified(release);

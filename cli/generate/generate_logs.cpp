@@ -25,6 +25,7 @@ Result<LogRequest> request_of(const LogOptions& options) {
   if (!options.subsystems.empty()) {
     RINGSIDE_TRY(request.shown, parse_subsystems(options.subsystems));
   }
+  // These variables only change what the log contains: the job is simulated without them.
   JobOptions deciding = job;
   std::erase_if(deciding.set, [](const std::string& setting) {
     return std::ranges::find(diagnostics_variables(), setting.substr(0, setting.find('='))) !=
@@ -54,11 +55,12 @@ void print_summary(const LogJob& job, const LogTruth& truth, const WrittenLogs& 
              files.lines, files.bytes, files.files, files.files == 1 ? "" : "s");
   if (truth.findings.empty()) fmt::print("nothing is wrong with it\n");
   for (const LogTruth::Finding& finding : truth.findings) {
-    std::string where = finding.hosts.empty() ? "all hosts" : "";
+    std::vector<std::string> hosts;
     for (const int host : finding.hosts) {
-      where += job.hosts()[static_cast<std::size_t>(host)].name;
+      hosts.push_back(job.hosts()[static_cast<std::size_t>(host)].name);
     }
-    fmt::print("{} {}: {} ({})\n", finding.severity, finding.id, finding.why, where);
+    fmt::print("{} {}: {} ({})\n", finding.severity, finding.id, finding.why,
+               hosts.empty() ? "all hosts" : fmt::format("{}", fmt::join(hosts, ", ")));
   }
 }
 

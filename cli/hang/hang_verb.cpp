@@ -130,7 +130,20 @@ Result<std::string> about_text(const std::string& kind) {
   return std::string(page);
 }
 
+/// Checks that the dumps are named in one way.
+Status check_source(const HangArguments& arguments) {
+  std::vector<std::string_view> given;
+  if (!arguments.paths.empty()) given.emplace_back("a folder or file");
+  if (!arguments.about.empty()) given.emplace_back("--about");
+  if (!arguments.watch.empty()) given.emplace_back("--watch");
+  if (arguments.live) given.emplace_back("--live");
+  if (given.size() < 2) return {};
+  return Error{ErrorCode::InvalidArgument, fmt::format("{} at once", fmt::join(given, " and ")),
+               "give one of them"};
+}
+
 VerbResult run_hang(const HangArguments& arguments) {
+  RINGSIDE_TRY(check_source(arguments));
   if (!arguments.about.empty()) {
     RINGSIDE_TRY(const std::string text, about_text(arguments.about));
     fmt::print("{}", text);

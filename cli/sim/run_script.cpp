@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 
+#include "base/json.h"
 #include "base/shipped_file.h"
 #include "base/temporary.h"
 #include "base/write_file.h"
@@ -16,14 +19,15 @@
 namespace ringside::cli {
 namespace {
 
-/// The launcher in one start of Python. It ends with kNoPackage where Python has no package ringside.
-constexpr int kNoPackage = 72;
+/// The launcher in one start of Python. Where Python has no package ringside, it creates a file, as any exit status may
+/// be that of the script.
 constexpr const char* kLauncher = R"(
 import sys
 try:
     from ringside.launch import main
 except ImportError:
-    sys.exit({})
+    open({}, "w").close()
+    sys.exit(1)
 sys.exit(main())
 )";
 
@@ -55,9 +59,11 @@ Result<int> run_program(const std::vector<std::string>& words) {
 VerbResult run_script(const std::string& script, const ScriptArguments& arguments,
                       const std::string& folder, std::optional<double> timeout_s) {
   RINGSIDE_TRY(const FaultPlan plan, fault_plan_of(arguments.faults));
-  std::vector<std::string> words{arguments.python, "-c", fmt::format(kLauncher, kNoPackage), "-n",
-                                 fmt::format("{}", arguments.ranks.value_or(2))};
   RINGSIDE_TRY(const TemporaryFolder own, TemporaryFolder::make("run"));
+  const std::string no_package = own.path() + "/no-package";
+  std::vector<std::string> words{arguments.python, "-c",
+                                 fmt::format(kLauncher, quoted_json(no_package)), "-n",
+                                 fmt::format("{}", arguments.ranks.value_or(2))};
   if (!plan.faults.empty()) {
     const std::string path = own.path() + "/plan.yaml";
     RINGSIDE_TRY(write_file(path, to_yaml(plan)));
@@ -70,7 +76,8 @@ VerbResult run_script(const std::string& script, const ScriptArguments& argument
   const std::string self = running_program();
   if (!self.empty()) ::setenv("RINGSIDE_PROGRAM", self.c_str(), 1);
   RINGSIDE_TRY(const int status, run_program(words));
-  if (status != kNoPackage) return status;
+  std::error_code ignored;
+  if (!std::filesystem::exists(no_package, ignored)) return status;
   return Error{ErrorCode::NotFound, fmt::format("{} has no package ringside", arguments.python),
                "install it: docs/tutorials/pytorch.md; or name another Python with --python"};
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -282,9 +283,9 @@ ScenarioReading reading_of(const RunArguments& arguments) {
 
 /// Runs each combination of the varied values, as a sweep does.
 VerbResult run_variants(const RunArguments& arguments) {
-  if (arguments.on == "real" || !arguments.folder.empty()) {
-    return Error{ErrorCode::InvalidArgument, "--vary with --on real or -o",
-                 "it compares simulated times, and keeps nothing else"};
+  if (arguments.on == "real" || !arguments.folder.empty() || !std::isnan(arguments.timeout_s)) {
+    return Error{ErrorCode::InvalidArgument, "--vary with --on real, -o or --timeout",
+                 "omit them: --vary compares simulated times, and keeps nothing else"};
   }
   ScenarioReading reading = reading_of(arguments);
   // A layout that does not fit may be the start of the search.
@@ -303,17 +304,16 @@ VerbResult run_variants(const RunArguments& arguments) {
 }
 
 VerbResult run(const RunArguments& arguments) {
-  if (!arguments.vary.empty()) return run_variants(arguments);
   if (arguments.timeout_s <= 0 || arguments.timeout_s > 86400) {
     return Error{ErrorCode::InvalidArgument, fmt::format("--timeout {}", arguments.timeout_s),
                  "give seconds, up to a day"};
   }
   if (is_script(arguments)) {
-    if (arguments.json || arguments.on != "sim") {
-      return Error{ErrorCode::InvalidArgument, "--json or --on with a script",
+    if (arguments.json || arguments.on != "sim" || !arguments.vary.empty()) {
+      return Error{ErrorCode::InvalidArgument, "--json, --on or --vary with a script",
                    "omit it: a script runs on processes of this machine"};
     }
-    const bool has_timeout = arguments.timeout_s > 0;
+    const bool has_timeout = !std::isnan(arguments.timeout_s);
     return run_script(arguments.file, arguments.script, arguments.folder,
                       has_timeout ? std::optional(arguments.timeout_s) : std::nullopt);
   }
@@ -321,12 +321,13 @@ VerbResult run(const RunArguments& arguments) {
     return Error{ErrorCode::InvalidArgument, "-n, --fault or words behind the file with a scenario",
                  "write ranks and faults into the scenario; these options are for scripts (.py)"};
   }
+  if (!arguments.vary.empty()) return run_variants(arguments);
   study::ScenarioQuestion question;
   RINGSIDE_TRY(question.scenario, load_scenario(arguments.file, reading_of(arguments)));
   question.is_real = arguments.on == "real";
   question.folder = arguments.folder;
   question.fidelity = arguments.fidelity;
-  if (arguments.timeout_s > 0) question.timeout = Seconds{arguments.timeout_s};
+  if (!std::isnan(arguments.timeout_s)) question.timeout = Seconds{arguments.timeout_s};
   RINGSIDE_TRY(const ScenarioOutcome outcome, study::run_scenario(question));
   if (!outcome.reports) return kFine;
   if (arguments.json) {

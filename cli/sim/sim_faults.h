@@ -15,7 +15,7 @@ namespace ringside::cli {
 std::string faulty_text(const study::SimPlan& plan, const std::vector<study::SimRow>& rows,
                         const study::FaultyJob& job, const study::FaultQuestion& question);
 
-/// Adds `faults`, `outcome`, `verdict`, `notes` and `dumps`, and to each result `under_faults`.
+/// Adds `faults`, `fault_seed`, `outcome`, `verdict`, `notes` and `dumps`, and to each result `under_faults`.
 void add_faults(Json& document, const study::FaultyJob& job, const study::FaultQuestion& question);
 
 }  // namespace ringside::cli

@@ -33,12 +33,15 @@ auto write_to(const std::string& path, const Write& write)
   __gnu_cxx::stdio_filebuf<char> buffer(file.release(), std::ios::out | std::ios::binary);
   std::ostream out(&buffer);
   auto written = write(out);
-  buffer.close();
+  const bool is_closed = buffer.close() != nullptr;
+  const int why = errno;
   if (!written) {
     Error error = std::move(written).error();
     error.message = fmt::format("{}: {}", path, error.message);
     return error;
   }
+  // Some file systems report a full disk only when the file is closed.
+  if (!is_closed) return system_error(fmt::format("{}: cannot be written", path), why);
   RINGSIDE_TRY(fresh.keep());
   return written;
 }

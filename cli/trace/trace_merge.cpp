@@ -73,11 +73,12 @@ VerbResult run_merge(const MergeArguments& arguments) {
   places.reserve(files.size());
   for (const TraceFile& file : files) places.push_back(&file);
   NewFile fresh(arguments.out);
-  RINGSIDE_TRY(const std::shared_ptr<TraceFileSink> sink,
+  RINGSIDE_TRY(std::shared_ptr<TraceFileSink> sink,
                TraceFileSink::create(fresh.draft(), fresh.open(O_APPEND)));
   Progress progress("merge");
   RINGSIDE_TRY(const TraceMerge made, merge_traces(places, arguments.files, *sink,
                                                    [&](double share) { progress.show(share); }));
+  sink.reset();  // closes the file, as keep() requires
   RINGSIDE_TRY(fresh.keep());
   if (arguments.json) {
     fmt::print("{}", to_text(document(made, arguments.out)));

@@ -48,8 +48,9 @@ void join_and_judge(std::vector<std::unique_ptr<Shard>> shards, Audit& audit);
 Status check_anything_read(const Audit& audit);
 
 /// Reads the files that the arguments name (find_logs()) and judges them.
-/// errors  NotFound: no file can be read; also the errors of parse_logs() and check_anything_read(). If only some files
-///         cannot be read, they are listed in audit.files or audit.parsed, and the rest is judged.
+/// errors  NotFound: no file can be read.  InvalidArgument: the arguments name logs of several jobs.  Also the errors of
+///         parse_logs() and check_anything_read(). If only some files cannot be read, they are listed in Audit::files or
+///         Audit::parsed, and the rest is judged.
 Result<Audit> audit_logs(const std::vector<std::string>& arguments, const AuditOptions& options);
 
 /// Audits a text in memory as one file called `name`.

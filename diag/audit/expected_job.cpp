@@ -58,7 +58,8 @@ Guess guess_of(const JobFacts& facts) {
     return {is_half ? "perlmutter-a100" : std::string(preset), true};
   }
   if (!gpu.empty()) return {};
-  // Without the GPU's name: a common host that has NVLink SHARP, or as many GPUs with connections within the host.
+  // Without the GPU's name: a common host that has NVLink SHARP, or as many GPUs with connections within the host. Eight
+  // GPUs on a host are a board with NVLink in most jobs, also where P2P is off and they use shared memory; four are not.
   if (has_multicast(facts) && each == kBoard) return {"dgx-h100", false};
   if (each == kBoard && local_edges(facts).p2p + local_edges(facts).shm > 0)
     return {"dgx-a100", false};
@@ -155,18 +156,17 @@ void set_hosts(const JobFacts& facts, Host host, JobHosts& hosts) {
 
 /// Sets the latency of EFA devices, which a dump does not contain.
 /// source  aws-ofi-nccl, the latency that it reports of EFA; the preset aws-p5 has the same
-void set_latency(const JobFacts& facts, std::vector<HostPci>& list) {
+void set_latency(const JobFacts& facts, Host& host) {
   constexpr double kEfa = 75;  // us
   const std::vector<KeptMessage>& lines = facts.messages[MessageId::OfiProvider].kept;
   const bool is_efa = std::any_of(lines.begin(), lines.end(), [](const KeptMessage& message) {
     return message.argument("provider").starts_with("efa");
   });
   if (!is_efa) return;
-  for (HostPci& pci : list) {
-    if (pci.nic) {
-      for (HostNet& net : pci.nic->nets) net.latency_us = kEfa;
-    }
-    set_latency(facts, pci.children);
+  for (HostCpu& cpu : host.cpus) {
+    for_each_net_list(cpu.pci, [](std::vector<HostNet>& nets) {
+      for (HostNet& net : nets) net.latency_us = kEfa;
+    });
   }
 }
 
@@ -176,7 +176,7 @@ std::optional<ExpectedJob> job_of_dump(const JobFacts& facts, const LogRelease& 
   for (const TopologyDump* dump : dumps_of(facts)) {
     Result<Host> host = host_of_dump(*dump, rules);
     if (!host) continue;
-    for (HostCpu& cpu : host->cpus) set_latency(facts, cpu.pci);
+    set_latency(facts, *host);
     JobHosts hosts;
     set_hosts(facts, *std::move(host), hosts);
     return ExpectedJob{std::move(hosts), "the topology that " + dump->host + " dumped", release};
@@ -246,7 +246,6 @@ Result<ExpectedJob> job_of_preset(const JobFacts& facts, const LogRelease& relea
 }  // namespace
 
 std::string_view preset_of_gpu(std::string_view gpu) {
-  // PCIe cards have no NVLink, or have bridges that no line shows.
   if (contains_any(lower_case(gpu), {"pcie", " nvl"})) return {};
   for (const PresetOfGpu& one : kPresets) {
     if (names_gpu(gpu, one.words)) return one.preset;

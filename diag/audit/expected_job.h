@@ -17,8 +17,8 @@ struct ExpectedJob {
   JobHosts hosts;
   std::string source;       ///< "the topology that node-a dumped", "hosts like dgx-a100 (assumed)"
   LogRelease release = {};  ///< NCCL release in the logs
-  /// The NICs are known: the user or a log lists them, or no data leaves the host. Otherwise they are the preset's, and
-  /// the real hosts may have fewer or slower NICs.
+  /// The NICs are known: the user or a log lists them. Also true if none are used: all hosts are one NVLink domain, or
+  /// there is one host. Otherwise they are the preset's, and the real hosts may have fewer or slower NICs.
   bool has_known_nics = true;
 };
 
@@ -35,11 +35,10 @@ std::string_view preset_of_gpu(std::string_view gpu);
 /// errors  NotFound: no source shows the hardware; also the errors of load_hosts()
 Result<ExpectedJob> expected_job(const JobFacts& facts, const std::string& cluster);
 
-/// Returns the host that a topology dump describes: CPUs, PCI switches, GPUs, NICs, NVLinks. Fields that the dump omits
-/// (device ids, link widths) are chosen so that the NCCL release that wrote it computes the same bandwidths.
+/// Returns the host that a topology dump describes: CPUs, PCI switches, GPUs, NICs, NVLinks. Attributes that a dump never
+/// has (device ids, link widths) are chosen so that the NCCL release that wrote it computes the same bandwidths.
 /// rules   topology rules of that release
-/// errors  NotFound: no dump in the logs (NCCL_DEBUG_SUBSYS=GRAPH writes one). Corrupt: the dump has no GPU, or lines
-///         of it are lost. Also the errors of parse_nccl_xml()
+/// errors  Corrupt: the dump has no GPU, or not all its lines are in the logs. Also the errors of parse_nccl_xml()
 Result<Host> host_of_dump(const TopologyDump& dump, const TopologyRules& rules);
 
 }  // namespace ringside::audit

@@ -45,7 +45,10 @@ bool shares_thread(const Candidate& a, const Candidate& b) {
 }
 
 /// Returns, for each candidate, the candidate that represents the same process.
-std::vector<std::uint32_t> without_stumps(const std::vector<Candidate>& all) {
+///
+/// Two ranks that write into one file at the same time damage each other's prefixes: `gpu1` and `pu11` remain of
+/// `gpu11`. Such a candidate has the process id and a thread of the real one, and few lines.
+std::vector<std::uint32_t> without_damaged_hosts(const std::vector<Candidate>& all) {
   std::vector<std::uint32_t> is(all.size());
   for (std::uint32_t i = 0; i < all.size(); ++i) is[i] = i;
   std::unordered_map<std::int32_t, std::vector<std::uint32_t>> by_pid;
@@ -58,7 +61,8 @@ std::vector<std::uint32_t> without_stumps(const std::vector<Candidate>& all) {
     if (same.size() < 2 || pid < kLeastOfHost) continue;
     const std::uint32_t main = *std::max_element(
         same.begin(), same.end(), [&all](auto a, auto b) { return all[a].lines < all[b].lines; });
-    constexpr std::uint64_t kShare = 4;  // at most a quarter of the lines
+    // At most a quarter of the lines: damage is rarer, and two hosts of one job write about as much as each other.
+    constexpr std::uint64_t kShare = 4;
     for (const std::uint32_t i : same) {
       if (i == main || all[i].lines * kShare > all[main].lines) continue;
       if (shares_thread(all[i], all[main])) is[i] = main;
@@ -94,7 +98,7 @@ ProcessTable join_processes(const std::vector<std::unique_ptr<Shard>>& shards, J
     }
   }
 
-  const std::vector<std::uint32_t> is = without_stumps(candidates);
+  const std::vector<std::uint32_t> is = without_damaged_hosts(candidates);
   std::vector<std::uint32_t> number(candidates.size());
   std::unordered_map<std::string, std::int32_t> hosts;
   for (std::uint32_t i = 0; i < candidates.size(); ++i) {

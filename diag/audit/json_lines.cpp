@@ -84,6 +84,10 @@ void JsonLines::take(const Record& record, std::vector<BenchmarkTable>& tables,
   if (!text_.empty() && record.speaker != speaker_) return;
   speaker_ = record.speaker;
   lines_.push_back({text_.size(), record.place});
+  // Reports have fewer than ten levels. The JSON library calls itself for each level, so that text from a hostile log
+  // could exhaust the stack.
+  constexpr int kDeepest = 64;
+  bool is_too_deep = false;
   for (const char c : record.text()) {
     if (is_escaped_) {
       is_escaped_ = false;
@@ -93,7 +97,7 @@ void JsonLines::take(const Record& record, std::vector<BenchmarkTable>& tables,
     } else if (c == '"') {
       is_in_text_ = true;
     } else if (c == '{' || c == '[') {
-      ++depth_;
+      if (++depth_ > kDeepest) is_too_deep = true;
     } else if (c == '}' || c == ']') {
       --depth_;
     }
@@ -108,7 +112,7 @@ void JsonLines::take(const Record& record, std::vector<BenchmarkTable>& tables,
   if (is_too_large && may_be_report(text_) && unread_.size() < kMostUnread) {
     unread_.push_back({lines_.front().place, true});
   }
-  if (is_other || is_too_large) return forget();
+  if (is_other || is_too_large || is_too_deep) return forget();
   if (!is_done) return;
   const Json report = Json::parse(text_, nullptr, false);
   if (member(report, "results").is_array() && member(report, "config").is_object()) {

@@ -22,7 +22,7 @@ struct UnreadReport {
 /// does not split a report between shards.
 ///
 /// Memory  a report of more than kMaxReport bytes is dropped and counts as unread. Reading a report takes ten times its
-///         size. Other JSON text is dropped after eight lines.
+///         size. Other JSON text is dropped after eight lines, and text that is nested more than 64 deep at once.
 class JsonLines {
  public:
   /// Returns whether a line belongs to a report that has begun, or may begin one.

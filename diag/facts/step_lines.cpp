@@ -33,11 +33,10 @@ StepLine read_step(std::string_view text) {
         if (slash == std::string_view::npos || slash == 0) break;
         std::size_t from = slash;
         while (from > 0 && is_digit(text[from - 1])) --from;
-        line.step = number_at(text, from);
+        const std::int64_t step = number_at(text, from);
+        if (step < 0) break;
         std::size_t behind = slash + 1;
-        line.steps = number_at(text, behind);
-        if (line.step >= 0) return line;
-        break;
+        return {step, number_at(text, behind)};
       }
       if (at > 0 && (is_letter(text[at - 1]) || text[at - 1] == '_')) continue;
       std::size_t behind = at + word.size();

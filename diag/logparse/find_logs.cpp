@@ -82,8 +82,9 @@ void add_folder(const std::string& name, LogFiles& found) {
     } else if (!entry.is_directory(ignored)) {
       const bool is_broken = entry.is_symlink(ignored) && !entry.exists(ignored);
       found.problems.push_back(
-          {path, is_broken ? "a link to nothing" : "no file but a pipe, a socket or a device",
-           "name it alone if it is meant"});
+          is_broken ? InputProblem{path, "a link to nothing", "restore its target or remove it"}
+                    : InputProblem{path, "no file but a pipe, a socket or a device",
+                                   "name it alone if it is meant"});
     }
     return true;
   });
@@ -99,9 +100,18 @@ void add_folder(const std::string& name, LogFiles& found) {
   for (const std::string& file : names) add_file(file, found);
 }
 
-void add_argument(const std::string& name, LogFiles& found);
+void add_path(const std::string& name, LogFiles& found) {
+  std::error_code ignored;
+  if (fs::is_directory(name, ignored)) {
+    add_folder(name, found);
+  } else {
+    add_file(name, found);
+  }
+}
 
-/// Expands a glob pattern that the shell has not expanded.
+/// Expands a glob pattern that the shell has not expanded. Its matches are names of files and folders, never patterns:
+/// glob() also returns links to nothing, and a name may contain `*`.
+/// returns  whether a name matches
 bool add_glob(const std::string& pattern, LogFiles& found) {
   glob_t matches{};
   const int state = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &matches);
@@ -109,7 +119,7 @@ bool add_glob(const std::string& pattern, LogFiles& found) {
   if (state == 0) names.assign(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
   ::globfree(&matches);
   std::sort(names.begin(), names.end(), comes_before);
-  for (const std::string& name : names) add_argument(name, found);
+  for (const std::string& name : names) add_path(name, found);
   return !names.empty();
 }
 
@@ -121,12 +131,9 @@ void add_argument(const std::string& name, LogFiles& found) {
     found.files.push_back(std::move(input));
     return;
   }
-  std::error_code error;
-  const fs::file_status status = fs::status(name, error);
-  if (fs::is_directory(status)) {
-    add_folder(name, found);
-  } else if (fs::exists(status)) {
-    add_file(name, found);
+  std::error_code ignored;
+  if (fs::exists(name, ignored)) {
+    add_path(name, found);
   } else if (name.find_first_of("*?[") == std::string::npos || !add_glob(name, found)) {
     found.problems.push_back({name, fmt::format("{}: there is no such file or folder", name),
                               "check the path; quote a pattern that is meant for ringside"});

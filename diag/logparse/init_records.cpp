@@ -59,7 +59,6 @@ void take_rccl_sizes(Cursor& cursor, CommEvent& event) {
   take(cursor, " localSize ", number);
   take(cursor, " used ", number);
   cursor.eat(" bytes");
-  take(cursor, " bytes on core ", number);
   take(cursor, " on core ", number);
   event.is_rccl = cursor.at() != before.at();
 }
@@ -365,7 +364,7 @@ std::string_view library_version_in(std::string_view text) {
     if (!is_digit(cursor.peek()) || !cursor.word(word)) continue;
     word = word.substr(0, word.find_first_not_of("0123456789."));
     while (word.ends_with('.')) word.remove_suffix(1);
-    // `2.21.5`: a major number of the library's, and two more.
+    // A version has three numbers, such as 2.21.5; the major number of both libraries is 2.
     if (word.starts_with("2.") && std::count(word.begin(), word.end(), '.') == 2) return word;
   }
   return {};

@@ -236,7 +236,6 @@ std::int64_t viewer_number(std::string_view line, std::size_t& size) {
 
 }  // namespace
 
-/// Removes a viewer's line numbers. They increase by one and begin at 1 or within a file, while ranks begin at 0.
 void take_viewer_numbers(std::vector<UndressedLine>& lines) {
   std::size_t all = 0;
   std::size_t in_order = 0;

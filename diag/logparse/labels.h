@@ -11,7 +11,8 @@ namespace ringside::logs {
 /// returns  whether any label was removed
 bool take_labels(std::vector<UndressedLine>& lines);
 
-/// Removes a viewer's line numbers if they are consecutive. They may begin at any number.
+/// Removes a viewer's line numbers if at least 80 % of the lines continue the count. They may begin at any number but 0,
+/// because ranks do.
 void take_viewer_numbers(std::vector<UndressedLine>& lines);
 
 }  // namespace ringside::logs

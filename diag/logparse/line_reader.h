@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -18,8 +20,8 @@ struct LineRange {
   std::uint64_t end = kEnd;
 };
 
-/// Returns the longest line, in bytes, that is kept whole, by its first character. Of longer lines kMaxLine bytes are
-/// kept.
+/// Returns the length in bytes up to which a line is kept whole, by its first character: kMaxReport for `{`, else
+/// kMaxLine. Of longer lines kMaxLine bytes are kept.
 std::size_t longest_from(char first);
 
 /// Splits bytes into lines and passes them to a parser. Uses one block of memory, which grows only for a JSON report in

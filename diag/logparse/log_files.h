@@ -37,8 +37,9 @@ struct LogFiles {
   [[nodiscard]] Bytes total() const;  ///< sum of the files' sizes
 };
 
-/// Finds the files that the arguments name: files, folders (all regular files below), globs (quoted, so that the
-/// shell does not expand them), "-" for stdin. No file stays open. An argument that names no file becomes a problem in
+/// Finds the files that the arguments name: files, folders, globs (quoted, so that the shell does not expand them), "-"
+/// for stdin. Of a folder all regular files below it are taken, without hidden ones and truth.json, which
+/// `ringside generate` writes next to logs. No file stays open. An argument that names no file becomes a problem in
 /// the result.
 LogFiles find_logs(const std::vector<std::string>& arguments);
 

@@ -39,7 +39,7 @@ class RecordSink {
   virtual void take(std::span<const Record> records, const SpeakerTable& speakers) = 0;
 };
 
-/// Unrecognised lines of one shape: digits and hexadecimal words replaced by `#`.
+/// Unrecognised lines of one shape: each word that contains a digit is replaced by `#`, at most 120 bytes.
 struct UnparsedShape {
   std::string shape;  ///< `NET/Foo : bar # of #`
   std::uint64_t count = 0;
@@ -88,7 +88,8 @@ struct ParseOptions {
   std::stop_token stop;  ///< ends the run early
 };
 
-/// Reads the files once, with one worker thread for each sink (with a single sink, in the caller's thread).
+/// Reads the files once, with one worker thread for each sink (with a single sink, in the caller's thread). A file or
+/// stream of at most kMaxPaste bytes is read as a paste, whose lines are restored first (paste.h).
 ///
 /// Memory  for each worker a buffer of 1 MiB (of kMaxReport for a report in one line) and its speakers
 /// shape   1 .. 256 sinks
@@ -96,7 +97,7 @@ struct ParseOptions {
 Result<ParseReport> parse_logs(const LogFiles& files, std::span<RecordSink* const> sinks,
                                const ParseOptions& options);
 
-/// Parses a text in memory as one file.
+/// Parses a text in memory as one file, or as a paste like parse_logs().
 ParseReport parse_text(std::string_view text, RecordSink& sink);
 
 }  // namespace ringside::logs

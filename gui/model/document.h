@@ -88,6 +88,8 @@ struct Document {
 
   [[nodiscard]] TimeRange whole() const;
   /// Returns the calls that run at that time, the latest first, at most `most`. A call that never ended runs to the end.
+  /// Only the 4,096 calls that began last before that time are searched, so that a frame is drawn in time; this also
+  /// holds for call_at().
   [[nodiscard]] std::vector<const CallFacts*> running_at(std::int64_t time_ns,
                                                          std::size_t most) const;
   /// Returns the latest call that runs at that time, else the last one that had begun, else the first one.

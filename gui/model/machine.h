@@ -27,7 +27,8 @@ class Machine {
  public:
   using Hop = std::pair<std::uint32_t, std::uint32_t>;  ///< from one place to an adjacent one
 
-  /// Collects the paths of all messages in the trace, by channel.
+  /// Collects the paths of the messages in the trace, by channel. To save time, only the first 4,096 events of each lane
+  /// are searched, as peers repeat, and about 50,000 different messages are kept.
   static Machine make(const Job& job, const SimNetwork& network, const Replay& replay);
 
   [[nodiscard]] const std::vector<MachinePlace>& places() const { return places_; }

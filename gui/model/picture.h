@@ -62,12 +62,13 @@ struct Target {
     Tip
   };
   Kind kind = Kind::None;
-  /// Event, row, call, rank or place; of a connection its sender; of chunks their rank; of a tip its
-  /// index in Panel::tips.
+  /// Event, row, rank or place; of a call its communicator; of a connection its sender; of chunks their rank; of a tip
+  /// its index in Panel::tips.
   std::uint32_t a = 0;
-  std::uint32_t b = 0;  ///< receiver of a connection; first of the chunks
-  /// Time in ns; of a connection its channel in the low 16 bits, and its communicator above; last of
-  /// the chunks.
+  /// Receiver of a connection; sequence of a call; number of events that an event represents; first of the chunks.
+  std::uint32_t b = 0;
+  /// Time in ns; begin of a call in ns; of a connection its channel in the low 16 bits, and its communicator above; last
+  /// of the chunks.
   std::int64_t c = 0;
   friend bool operator==(const Target&, const Target&) = default;
 };

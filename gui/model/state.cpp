@@ -151,7 +151,7 @@ State first_state(const Document& document) {
   const TimeRange whole = document.whole();
   state.now_ns = whole.begin_ns;
   state.visible = with_margin(whole);
-  // A long trace plays for a minute; a short one for ten seconds.
+  // Every trace plays for ten seconds, and one of less than 10 ns at 1 ns per second.
   state.speed = std::max(1.0, static_cast<double>(length(whole)) / 10);
   return state;
 }

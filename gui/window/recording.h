@@ -15,7 +15,7 @@ struct Recording {
   double seconds = 10;  ///< length
 };
 
-/// Draws a film without a display, and encodes it with ffmpeg.
+/// Draws a film without a display, and encodes it with ffmpeg. The process ignores SIGPIPE from then on.
 ///
 /// draw    called between ImGui's NewFrame and Render, with the elapsed share of the film: 0 .. 1
 /// errors  as Headless::make(); Unsupported: ffmpeg is missing; InvalidArgument: unknown extension;

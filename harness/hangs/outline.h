@@ -90,7 +90,7 @@ struct Outline {
   std::vector<OutlineStep> steps;
 };
 
-/// Parses a program. README.md of this folder has the grammar.
+/// Parses a program. docs/reference/scenarios.md has the grammar.
 /// errors  Corrupt: `where:line: what`, with the fix
 Result<Outline> parse_outline(const std::string& text, const std::string& where);
 

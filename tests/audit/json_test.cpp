@@ -117,6 +117,17 @@ TEST_F(JsonReports, IgnoresReportsOfOtherPrograms) {
   EXPECT_TRUE(audit.parsed.problems.empty());
 }
 
+// Each level of the text is a call of the function that writes it: so many exhaust the stack.
+TEST_F(JsonReports, IgnoresTextThatIsNestedDeeperThanAnyReport) {
+  constexpr std::size_t kLevels = 1'000'000;
+  const std::string text =
+      R"({"nccl_version":"2.31.2","communicators":[{"hash":"0xa","size":1,"ranks":[{"rank":0,"collective_counts":)" +
+      std::string(kLevels, '[') + std::string(kLevels, ']') + "}],\"missing_ranks\":[]}]}\n";
+  const Audit audit = audit_of(nccl_lines(10) + text + nccl_lines(10), 1);
+  EXPECT_TRUE(audit.facts.ras.empty());
+  EXPECT_TRUE(audit.parsed.problems.empty());
+}
+
 // source  ecosystem-facts 2.5, 2.7: 7 is an operation in progress, 8 the timeout of 2.31
 TEST_F(JsonReports, ReadsTheResultOfEachRankInRasReports) {
   const auto report = [](int init, int async) {

@@ -159,6 +159,27 @@ std::string job_with_host_ids(int ranks, const std::function<std::string(int)>& 
   return text;
 }
 
+TEST(AuditRules, TheFewestChannelsOfAnyRankAreNamed) {
+  std::string text;
+  for (int rank = 0; rank < 4; ++rank) {
+    const std::string number = std::to_string(rank);
+    const std::string who = "n01:400" + number + ":410" + number + " [" + number + "] NCCL INFO ";
+    const std::string comm = "ncclCommInitRank comm 0x55aa" + number + "0 rank " + number +
+                             " nranks 4 cudaDev " + number + " nvmlDev " + number + " busId " +
+                             std::to_string(rank + 1) + "b000 commId 0x9f00c1d2e3f40516 - Init ";
+    text += who + comm + "START\n" + who + "comm 0x55aa" + number + "0 rank " + number +
+            " nRanks 4 nNodes 1 localRanks 4 localRank " + number + " MNNVL 0\n" + who +
+            (rank == 0 ? "1" : "2") +
+            " coll channels, 0 collnet channels, 0 nvls channels, 2 p2p channels, 2 p2p channels "
+            "per peer\n" +
+            who + comm + "COMPLETE\n";
+  }
+  const Audit audit = of(text);
+  const auto found = std::ranges::find(audit.findings, "few_channels", &Finding::id);
+  ASSERT_NE(found, audit.findings.end());
+  EXPECT_EQ(found->title, "1 channel where 4 GPUs of a host take part");
+}
+
 // NCCL refuses ranks of one host on one GPU: without the variable the job would not start.
 TEST(AuditRules, RanksThatShareAGpuKeepTheirHostId) {
   const Audit audit = of(job_with_host_ids(8, [](int) { return std::string("1b000"); }));

@@ -52,6 +52,16 @@ TEST_F(WriteFile, ALinkStaysALink) {
   EXPECT_EQ(*read_file(root_ / "later"), "new");
 }
 
+TEST_F(WriteFile, AReplacedLinkDoesNotPassOnTheRightsOfItsTarget) {
+  ASSERT_TRUE(write_file(root_ / "file", "old"));
+  ASSERT_EQ(::chmod((root_ / "file").c_str(), 0602), 0);
+  fs::create_symlink("file", root_ / "link");
+  ASSERT_TRUE(write_file(root_ / "link", "new", NewFile::Links::Replace));
+  EXPECT_FALSE(fs::is_symlink(root_ / "link"));
+  EXPECT_EQ(*read_file(root_ / "file"), "old");
+  EXPECT_NE(fs::status(root_ / "link").permissions(), fs::perms(0602));
+}
+
 TEST_F(WriteFile, AFullDiskIsAnError) {
   const Status full = write_file("/dev/full", "text");
   ASSERT_FALSE(full);

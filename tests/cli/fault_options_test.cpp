@@ -43,6 +43,17 @@ TEST(FaultOptions, AFaultThatNeverFiresIsNamed) {
       << run.err;
 }
 
+// A program in the place of Python, which ends as a script may.
+TEST(FaultOptions, AnyStatusOfAScriptIsTheStatusOfItsRun) {
+  const std::string python = temporary_path("python_of_status_72");
+  std::ofstream(python) << "#!/bin/sh\nexit 72\n";
+  fs::permissions(python, fs::perms::owner_all);
+  const Outcome run = run_program({"run", "train.py", "--python", python});
+  EXPECT_EQ(run.status, 72) << run.err;
+  EXPECT_EQ(run.err.find("no package ringside"), std::string::npos) << run.err;
+  fs::remove(python);
+}
+
 TEST(FaultOptions, APlanIsReadFromAFileAndOneThatIsOnlyLateEndsWell) {
   const std::string plan = temporary_path("plan.yaml");
   std::ofstream(plan) << "ringside: faults/1\nfaults:\n- late: {rank: 1, call: 3, by: 5ms}\n";

@@ -48,6 +48,7 @@ TEST(FactSchema, StepsOfTrainingLoopsAreRead) {
   EXPECT_EQ(read_step(" 45%|###  | 450/1000 [00:45<00:55, 10.0it/s]").step, 450);
   EXPECT_EQ(read_step("[step=12]").step, 12);
   EXPECT_EQ(read_step("a footstep in the dark").step, -1);
+  EXPECT_EQ(read_step("reads from /7 [at 10.0it/s]").steps, -1);
 }
 
 TEST(FactSchema, OperationsHaveOneNameInAllPrograms) {

@@ -194,6 +194,18 @@ TEST(Kineto, KernelsAreCallsWithTheirChoiceAndOthersAreCompute) {
   EXPECT_THAT(made.groups[0].members, ElementsAre(0, 1));
 }
 
+// Each level of the list is a call of the function that writes it: so many exhaust the stack.
+TEST(Kineto, ListsOfRanksThatAreNestedDeeplyAreIgnored) {
+  constexpr std::size_t kLevels = 1'000'000;
+  const std::string text =
+      R"({"schemaVersion": 1, "distributedInfo": {"rank": 1, "world_size": 2, "pg_config": [{"pg_name": "0", "ranks": )" +
+      std::string(kLevels, '[') + std::string(kLevels, ']') + R"(}]}, "traceEvents": [)" +
+      event("kernel", kRing, 20, 10, all_reduce_args(1)) + "]}";
+  const Recording made = one(Format::Kineto, text);
+  EXPECT_EQ(made.calls.size(), 1U);
+  EXPECT_THAT(made.groups[0].members, ElementsAre(0, 1));
+}
+
 TEST(Kineto, ACallWithoutAKernelIsPendingIfNoLaterOneHasAKernel) {
   const auto host = [](int id, double ts) {
     return event("cpu_op", "record_param_comms", ts, 1, all_reduce_args(id));

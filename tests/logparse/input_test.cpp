@@ -133,6 +133,27 @@ TEST_F(Inputs, FoldersAreReadInTheOrderOfTheirNumbers) {
   ASSERT_EQ(globbed.problems.size(), 1U);
 }
 
+// glob() returns a link to nothing, too; expanded again, its name would match itself without end.
+TEST_F(Inputs, TheNamesThatAPatternMatchesAreNotPatterns) {
+  fs::create_symlink("/nowhere", folder_ / "a*");
+  write("b[1].log", line_of(1));
+  const LogFiles found = find_logs({(folder_ / "a*").string(), (folder_ / "b*.log").string()});
+  ASSERT_EQ(found.files.size(), 1U);
+  EXPECT_TRUE(found.files[0].name.ends_with("b[1].log"));
+  ASSERT_EQ(found.problems.size(), 1U);
+  EXPECT_EQ(found.problems[0].file, (folder_ / "a*").string());
+}
+
+TEST_F(Inputs, AFileNamedLikeStdinIsAFileForAPattern) {
+  const fs::path before = fs::current_path();
+  write("-", line_of(1));
+  fs::current_path(folder_);
+  const LogFiles found = find_logs({"?"});
+  fs::current_path(before);
+  ASSERT_EQ(found.files.size(), 1U);
+  EXPECT_FALSE(found.files[0].is_stream);
+}
+
 TEST_F(Inputs, ReadsCompressedLogsAndTruncatedOnesUpToTheirEnd) {
   const std::string text = many_lines(2000);
   const std::string packed = gzipped(text);
@@ -206,7 +227,6 @@ TEST_F(Inputs, OtherFilesAreNamedAndTheRestIsRead) {
   EXPECT_NE(some.report.problems[0].what.find("an executable"), std::string::npos);
 }
 
-// A pipe in a folder would block the reader; a link to nothing is worth a note.
 TEST_F(Inputs, AFolderWithoutPermissionIsNotEmpty) {
   write("a/rank0.log", line_of(0));
   write("b/rank1.log", line_of(1));
@@ -229,6 +249,7 @@ TEST_F(Inputs, AFolderWithoutPermissionIsNotEmpty) {
   EXPECT_TRUE(all.problems.empty());
 }
 
+// A pipe in a folder would block the reader; a link to nothing is worth a note.
 TEST_F(Inputs, PipesAndBrokenLinksOfAFolderAreNamedAndNotWaitedFor) {
   write("rank0.log", line_of(0));
   ASSERT_EQ(::mkfifo((folder_ / "pipe.log").c_str(), 0600), 0);
@@ -237,8 +258,9 @@ TEST_F(Inputs, PipesAndBrokenLinksOfAFolderAreNamedAndNotWaitedFor) {
   EXPECT_EQ(found.files.size(), 1U);
   ASSERT_EQ(found.problems.size(), 2U);
   std::string problems;
-  for (const InputProblem& problem : found.problems) problems += problem.what + "; ";
-  EXPECT_NE(problems.find("a link to nothing"), std::string::npos) << problems;
+  for (const InputProblem& problem : found.problems)
+    problems += problem.what + ", " + problem.help + "; ";
+  EXPECT_NE(problems.find("a link to nothing, restore its target"), std::string::npos) << problems;
   EXPECT_NE(problems.find("a pipe"), std::string::npos) << problems;
 }
 

@@ -172,7 +172,7 @@ std::vector<std::string> hosts_in_prefixes(const Evidence& evidence) {
       const bool is_pid =
           colon != std::string_view::npos && colon + 1 < inner.size() &&
           inner.substr(colon + 1).find_first_not_of("0123456789:") == std::string_view::npos;
-      // A time of day begins with a digit, and a host name does not.
+      // A time of day begins with a digit. Host names that do so are not recognised.
       const bool is_name = !host.empty() &&
                            std::isalpha(static_cast<unsigned char>(host[0])) != 0 &&
                            host.find_first_of(" /=") == std::string_view::npos;

@@ -53,7 +53,9 @@ void look_for_few_channels(const JobFacts& facts, Findings& findings) {
     for (const Member& member : comm.members) {
       if (member.coll_channels < 1 || (member.coll_channels > kTooFewChannels && !is_hidden))
         continue;
-      fewest = is_hidden ? std::max(1, std::atoi(limit->value.c_str())) : member.coll_channels;
+      const int channels =
+          is_hidden ? std::max(1, std::atoi(limit->value.c_str())) : member.coll_channels;
+      fewest = who.empty() ? channels : std::min(fewest, channels);
       who.push_back(member.process);
     }
   }

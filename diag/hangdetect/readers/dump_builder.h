@@ -17,8 +17,9 @@ namespace ringside::hang {
 /// items of the container below it. A filled dictionary is converted at once (to a call, a frame, a group), so the
 /// document's tree is never built. Lists of numbers stay in one arena until the call that contains them is made.
 ///
-/// Memory     bounded: a document is refused if more than 16 M values are on the stack, or if its dictionaries share
-///            texts and lists so that their sum is more than 16 times the document; the first MiB is always allowed
+/// Memory     bounded: a document is refused if the stack and the tables together have more than 16 M values. The texts
+///            and lists that its dictionaries share count as empty once their sum is more than 16 times the document;
+///            the first MiB is always allowed
 /// Threads    one thread uses a builder; many builders share one Names
 /// Ownership  texts are views: the document's bytes must stay valid until finish() returns
 class DumpBuilder {

@@ -117,9 +117,7 @@ class Reader {
   static StackHead head_of_name(const std::string& name) {
     StackHead head;
     const std::string text = lower_case(name);
-    const std::size_t rank = text.find("rank");
-    const bool is_folder_like = rank == std::string::npos;
-    if (!is_folder_like) {
+    if (text.find("rank") != std::string::npos) {
       const int number = rank_of_name(name);
       const bool is_own = number >= 0 && text.find("node") == std::string::npos;
       if (is_own) head.ranks = {number};

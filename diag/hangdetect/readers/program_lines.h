@@ -17,8 +17,9 @@ namespace ringside::hang {
 /// Reads the program's own lines, which no library rule matches: its progress, the number of ranks, tables of tools,
 /// and the peer of a send in a traceback.
 ///
-/// To save time, the class reads only the first kMostFirst and the last kMostLast lines of a log. The lines between
-/// them count as unread.
+/// Each such line is compared with many patterns. To save time, the class reads only the first kMostFirst and the last
+/// kMostLast of them, over all logs that it gets. Those between count as unread. A job's settings are printed at the
+/// beginning, and the reason of a hang at the end.
 ///
 /// Ordering   pass the lines in the order of the log, then call finish() once
 /// Ownership  `facts` and `statements` must outlive the object

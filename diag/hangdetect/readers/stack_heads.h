@@ -27,7 +27,8 @@ StackHead head_of(std::string_view line);
 /// Returns the number at the start of a text, or -1.
 std::int64_t leading_number(std::string_view text);
 
-/// Returns the number after `key` and one of `:`, `=`, `#`, `_`, `-` or a blank; -1 if there is none.
+/// Returns the number after `key` and at most three characters out of `:`, `=`, `#`, `_`, `-` and blanks; -1 if there is
+/// none.
 std::int64_t number_after(std::string_view text, std::string_view key);
 
 }  // namespace ringside::hang

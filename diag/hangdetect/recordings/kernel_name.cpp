@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
-#include <cctype>
 
+#include "base/text.h"
 #include "base/vocabulary.h"
 #include "diag/hangdetect/readers/op_name.h"
 #include "diag/hangdetect/recordings/formats.h"
@@ -22,24 +22,17 @@ std::vector<std::string> words_of(std::string_view name) {
   return words;
 }
 
-std::string lower(std::string_view text) {
-  std::string made(text);
-  std::ranges::transform(made, made.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return made;
-}
-
 /// Up to 2.7 the words are not separated: `AllReduceRingLLKernel`.
 void read_joined(std::string_view word, KernelName& made) {
   if (word.ends_with("Kernel")) word.remove_suffix(6);
   for (const std::string_view protocol : {"LL128", "LL", "Simple"}) {
     if (made.protocol || !word.ends_with(protocol)) continue;
-    made.protocol = *parse_protocol(lower(protocol));
+    made.protocol = *parse_protocol(lower_case(protocol));
     word.remove_suffix(protocol.size());
   }
   for (const std::string_view algorithm : {"Ring", "Tree"}) {
     if (made.algorithm || !word.ends_with(algorithm)) continue;
-    made.algorithm = *parse_algorithm(lower(algorithm));
+    made.algorithm = *parse_algorithm(lower_case(algorithm));
     word.remove_suffix(algorithm.size());
   }
   made.op = word;
@@ -63,8 +56,9 @@ std::optional<KernelName> parse_kernel(std::string_view name) {
     made.op = words[next++];
   }
   for (; next < words.size(); ++next) {
-    const std::string word = lower(words[next]);
-    const std::string pair = next + 1 < words.size() ? word + "_" + lower(words[next + 1]) : "";
+    const std::string word = lower_case(words[next]);
+    const std::string pair =
+        next + 1 < words.size() ? word + "_" + lower_case(words[next + 1]) : "";
     if (const auto algorithm = parse_algorithm(pair); algorithm && !made.algorithm) {
       made.algorithm = *algorithm;
       ++next;
@@ -72,7 +66,7 @@ std::optional<KernelName> parse_kernel(std::string_view name) {
       made.algorithm = *single;
     } else if (const auto protocol = parse_protocol(word); protocol && !made.protocol) {
       made.protocol = *protocol;
-    } else if (element_bytes(type_of(word)) > 0) {
+    } else if (element_bytes(word) > 0) {
       made.type = type_of(word);
     }
   }
@@ -87,7 +81,8 @@ struct TypeName {
   std::uint64_t bytes;
 };
 
-/// Names by NCCL's kernels, torchcomms, C++ and NumPy.
+/// Names of element types in NCCL's kernels (f32), in PyTorch (Float), and in C++ (float, c10::Half, long int). Of
+/// NumPy's names only float32 and bfloat16 occur in recordings.
 constexpr std::array kTypes{TypeName{"Float", "Float", 4},
                             TypeName{"float", "Float", 4},
                             TypeName{"f32", "Float", 4},

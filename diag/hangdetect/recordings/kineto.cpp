@@ -381,7 +381,11 @@ class Trace : public json::json_sax_t {
       const auto text = [&](const char* name) {
         const auto found = config.find(name);
         if (found == config.end()) return std::string{};
-        return found->is_string() ? found->get<std::string>() : found->dump();
+        if (found->is_string()) return found->get<std::string>();
+        // A list of lists holds no ranks, and dump() calls itself for each level: a hostile file could exhaust the stack.
+        const bool is_nested = std::any_of(found->begin(), found->end(),
+                                           [](const json& one) { return one.is_structured(); });
+        return is_nested ? std::string{} : found->dump();
       };
       auto members = parse_ranks(text("ranks"));
       if (members)

@@ -108,7 +108,8 @@ void complete(Loaded& loaded);
 
 /// Moves recordings of other clocks than the first one's onto it: a collective that needs every rank ends on all ranks
 /// at nearly the same time. Clocks that differ by less than the ends do are kept.
-/// returns  ranks that were moved, with the time in ns that was added to theirs
+/// If a time would become negative, all recordings are moved by the same time in addition.
+/// returns  ranks that were moved, with the time in ns that was added to theirs relative to the first recording
 std::vector<std::pair<int, std::int64_t>> align_clocks(std::vector<Recording>& recordings);
 
 }  // namespace ringside::recordings

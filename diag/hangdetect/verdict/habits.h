@@ -21,7 +21,7 @@ class Habits {
 
   /// Returns how usual call `index` of the rank is, 0 .. 1: of the other places with the same preceding calls, the
   /// share that continues with this role. Uses the longest known sequence of preceding calls.
-  /// returns  nothing if the preceding calls occur nowhere else
+  /// returns  nothing if the preceding calls occur at fewer than two other places
   [[nodiscard]] std::optional<double> usual(int rank, std::size_t index) const;
 
   /// Returns the role that most often follows the calls up to and including `index`, or nothing if it is unknown.

@@ -39,7 +39,6 @@ void Chooser::go(const std::string& path) {
     return;
   }
   for (; at != fs::directory_iterator(); at.increment(failed)) {
-    if (failed) break;
     FolderEntry entry{.name = at->path().filename().string()};
     if (entry.name.starts_with('.')) continue;
     std::error_code ignored;
@@ -53,6 +52,8 @@ void Chooser::go(const std::string& path) {
       break;
     }
   }
+  // A folder that cannot be read further ends the loop.
+  if (failed) trouble_ = fmt::format("{}: {}", folder_, failed.message());
   std::ranges::sort(entries_, {}, [](const FolderEntry& entry) {
     return std::tuple<int, const std::string&>(static_cast<int>(entry.kind), entry.name);
   });

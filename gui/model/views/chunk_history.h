@@ -24,7 +24,7 @@ class ChunkHistory {
     [[nodiscard]] int count() const;
   };
 
-  /// errors  Unsupported: more than kMostSteps steps; no primitives
+  /// errors  Unsupported: more than kMostSteps steps, 4,096 ranks, or kMostCells; no primitives
   static Result<ChunkHistory> make(const Document& document, const CallFacts& call);
 
   [[nodiscard]] std::int32_t ranks() const { return ranks_; }

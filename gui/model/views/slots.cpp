@@ -14,7 +14,9 @@ namespace {
 
 using Message = ConnectionHistory::Message;
 
-constexpr std::size_t kMostOthers = 48;  // connections that are drawn in small
+/// Connections that are drawn in small, at most: each one costs a pass over the events of its sender.
+constexpr std::size_t kMostOthers = 48;
+constexpr float kMargin = 20;  ///< pixels between the slots and either side of the canvas
 
 /// Returns the number of the message that uses a slot, in flight or being filled; nullopt: the slot is free.
 std::optional<std::size_t> message_in(std::size_t slot, const ConnectionHistory::Moment& moment,
@@ -44,24 +46,26 @@ class SlotsFrame {
     panel_.lines.push_back(fmt::format(
         "rank {} to rank {}, channel {}: {} messages, {} sent, {} taken", key_.sender,
         key_.receiver, key_.channel, history_.messages().size(), moment_.posted, moment_.taken));
-    panel_.lines.push_back(who_waits());
-    slots();
-    const float y = protocol();
-    small(others, all, y);
+    panel_.lines.push_back(waiting_end());
+    draw_slots();
+    const float y = draw_protocol();
+    draw_small(others, all, y);
   }
 
  private:
-  [[nodiscard]] std::size_t held() const {
+  /// Returns the number of slots that are posted and not taken.
+  [[nodiscard]] std::size_t filled_slots() const {
     return moment_.posted > moment_.taken ? moment_.posted - moment_.taken : 0;
   }
 
-  [[nodiscard]] std::string who_waits() const {
-    const bool is_full = held() >= static_cast<std::size_t>(kSlots);
+  /// Returns the line that names the end that waits, or what each end does.
+  [[nodiscard]] std::string waiting_end() const {
+    const bool is_full = filled_slots() >= static_cast<std::size_t>(kSlots);
     if (is_full && moment_.is_sending) {
       return fmt::format("rank {} waits: all {} slots are full until rank {} takes one",
                          key_.sender, kSlots, key_.receiver);
     }
-    if (held() == 0 && moment_.is_receiving) {
+    if (filled_slots() == 0 && moment_.is_receiving) {
       return fmt::format("rank {} waits: no slot is filled until rank {} posts one", key_.receiver,
                          key_.sender);
     }
@@ -70,31 +74,32 @@ class SlotsFrame {
     if (moment_.is_sending) return fmt::format("rank {} fills a slot", key_.sender);
     if (moment_.is_receiving) return fmt::format("rank {} takes from a slot", key_.receiver);
     if (moment_.taken == history_.messages().size()) return "all messages have been taken";
-    if (held() > 0)
-      return fmt::format("{} filled, and rank {} is elsewhere", held(), key_.receiver);
-    return "both ends are elsewhere";
+    if (filled_slots() > 0)
+      return fmt::format("{} filled, and rank {} is in no receive", filled_slots(), key_.receiver);
+    return fmt::format("rank {} is in no send, rank {} in no receive", key_.sender, key_.receiver);
   }
 
-  void slots() {
+  void draw_slots() {
     const float width =
-        std::min((canvas_.width - 40) / static_cast<float>(kSlots), canvas_.letter * 17);
+        std::min((canvas_.width - 2 * kMargin) / static_cast<float>(kSlots), canvas_.letter * 17);
     const float top = canvas_.line * 3.4F;
     const float bottom = top + canvas_.line * 5.4F;
     for (int slot = 0; slot < kSlots; ++slot) {
-      const float x = 20 + width * static_cast<float>(slot);
-      one_slot(static_cast<std::size_t>(slot), x, top, x + width - 6, bottom);
+      const float x = kMargin + width * static_cast<float>(slot);
+      draw_slot(static_cast<std::size_t>(slot), x, top, x + width - 6, bottom);
     }
     const auto x_of = [&](std::size_t number) {
-      return 20 + width * (static_cast<float>(number % static_cast<std::size_t>(kSlots)) + 0.5F) -
-             3;
+      return kMargin +
+             width * (static_cast<float>(number % static_cast<std::size_t>(kSlots)) + 0.5F) - 3;
     };
-    marker(x_of(moment_.posted), top - 4, -canvas_.line,
-           fmt::format("tail {}: rank {} fills next", moment_.posted, key_.sender), Ink::Send);
-    marker(x_of(moment_.taken), bottom + 4, canvas_.line,
-           fmt::format("head {}: rank {} takes next", moment_.taken, key_.receiver), Ink::Receive);
+    draw_marker(x_of(moment_.posted), top - 4, -canvas_.line,
+                fmt::format("tail {}: rank {} fills next", moment_.posted, key_.sender), Ink::Send);
+    draw_marker(x_of(moment_.taken), bottom + 4, canvas_.line,
+                fmt::format("head {}: rank {} takes next", moment_.taken, key_.receiver),
+                Ink::Receive);
   }
 
-  void marker(float x, float y, float away, std::string text, Ink ink) {
+  void draw_marker(float x, float y, float away, std::string text, Ink ink) {
     into_.strokes.push_back({x, y + away, x, y, 2, ink, true});
     const float y_text = away < 0 ? y + away - canvas_.line - 2 : y + away + 2;
     const auto half = static_cast<float>(text.size()) * canvas_.letter / 2;
@@ -105,7 +110,7 @@ class SlotsFrame {
          .text = std::move(text)});
   }
 
-  void one_slot(std::size_t slot, float x, float y, float x1, float y1) {
+  void draw_slot(std::size_t slot, float x, float y, float x1, float y1) {
     into_.boxes.push_back({x, y, x1, y1, Ink::Panel, Fill::Solid});
     into_.boxes.push_back({x, y, x1, y1, Ink::Line, Fill::Outline});
     const auto say = [&](float row, std::string text, Ink ink) {
@@ -147,7 +152,7 @@ class SlotsFrame {
 
   // ---- a line of the protocol ----------------------------------------------------------------
 
-  void field(float x, float y, float width, Ink ink, Fill fill, const std::string& text) {
+  void draw_field(float x, float y, float width, Ink ink, Fill fill, const std::string& text) {
     into_.boxes.push_back({x, y, x + width - 1, y + canvas_.line * 1.4F, ink, fill});
     into_.words.push_back({.x = x + width / 2,
                            .y = y + canvas_.line * 0.2F,
@@ -157,26 +162,27 @@ class SlotsFrame {
   }
 
   /// Returns the lower edge.
-  float protocol() {
+  float draw_protocol() {
     float y = canvas_.line * 12;
     const CallFacts* const call = document_.call_at(state_.now_ns);
     if (call == nullptr) return y;
-    const float width = canvas_.width - 40;
+    const float width = canvas_.width - 2 * kMargin;
     const auto say = [&](std::string text) {
       into_.words.push_back(
-          {.x = 20, .y = y, .width = width, .ink = Ink::Faint, .text = std::move(text)});
+          {.x = kMargin, .y = y, .width = width, .ink = Ink::Faint, .text = std::move(text)});
       y += canvas_.line * 1.3F;
     };
     const std::size_t flag = moment_.posted + 1;
     switch (call->protocol) {
       case Protocol::LL: {
-        say("LL: 8 bytes are stored at once, 4 of data and 4 of flag. Half the bytes on the wire "
-            "are flags; nothing waits for a counter.");
+        say("LL: 8 bytes are stored at once, 4 of data and 4 of flag, so half the bytes on the "
+            "wire are flags. Only a sender without a free slot reads a counter: head.");
         const float each = width / 8;
         for (int i = 0; i < 4; ++i) {
-          field(20 + each * static_cast<float>(2 * i), y, each, Ink::Send, Fill::Soft, "4 B data");
-          field(20 + each * static_cast<float>(2 * i + 1), y, each, Ink::Chosen, Fill::Soft,
-                fmt::format("flag {}", flag));
+          draw_field(kMargin + each * static_cast<float>(2 * i), y, each, Ink::Send, Fill::Soft,
+                     "4 B data");
+          draw_field(kMargin + each * static_cast<float>(2 * i + 1), y, each, Ink::Chosen,
+                     Fill::Soft, fmt::format("flag {}", flag));
         }
         break;
       }
@@ -184,19 +190,19 @@ class SlotsFrame {
         say("LL128: a line of 128 bytes is stored at once, 120 of data and 8 of flag: a sixteenth "
             "of the wire.");
         for (int i = 0; i < 15; ++i) {
-          field(20 + width / 16 * static_cast<float>(i), y, width / 16, Ink::Send, Fill::Soft,
-                "8 B");
+          draw_field(kMargin + width / 16 * static_cast<float>(i), y, width / 16, Ink::Send,
+                     Fill::Soft, "8 B");
         }
-        field(20 + width / 16 * 15, y, width / 16, Ink::Chosen, Fill::Soft,
-              fmt::format("flag {}", flag));
+        draw_field(kMargin + width / 16 * 15, y, width / 16, Ink::Chosen, Fill::Soft,
+                   fmt::format("flag {}", flag));
         break;
       case Protocol::Simple:
         say("Simple: the data first, then a counter each way: two messages one after the other, "
             "and no byte of a slot is a flag.");
-        field(20, y, width / 2, Ink::Send, Fill::Soft,
-              fmt::format("tail, written by the sender: {}", moment_.posted));
-        field(20 + width / 2, y, width / 2, Ink::Receive, Fill::Soft,
-              fmt::format("head, written by the receiver: {}", moment_.taken));
+        draw_field(kMargin, y, width / 2, Ink::Send, Fill::Soft,
+                   fmt::format("tail, written by the sender: {}", moment_.posted));
+        draw_field(kMargin + width / 2, y, width / 2, Ink::Receive, Fill::Soft,
+                   fmt::format("head, written by the receiver: {}", moment_.taken));
         break;
     }
     y += canvas_.line * 2;
@@ -207,12 +213,12 @@ class SlotsFrame {
   // ---- other connections ---------------------------------------------------------------------
 
   /// Draws each connection as a row of eight slots, as many as there is room for.
-  void small(std::span<const Slots::Known> others, std::size_t all, float y) {
+  void draw_small(std::span<const Slots::Known> others, std::size_t all, float y) {
     const float narrowest = canvas_.letter * 26;
     const float lowest = canvas_.line * 2.7F;
     const float highest = canvas_.line * 6;
     const float room = canvas_.height - y - canvas_.line * 2;
-    const float most_columns = std::max(std::floor((canvas_.width - 20) / narrowest), 1.0F);
+    const float most_columns = std::max(std::floor((canvas_.width - kMargin) / narrowest), 1.0F);
     const float most_rows = std::max(std::floor(room / lowest), 0.0F);
     const std::size_t shown =
         std::min(others.size(), static_cast<std::size_t>(most_rows * most_columns));
@@ -225,7 +231,7 @@ class SlotsFrame {
     const float height = std::clamp(room / rows, lowest, highest);
     y += canvas_.line * 0.5F;
     into_.words.push_back(
-        {.x = 20,
+        {.x = kMargin,
          .y = y,
          .text = fmt::format(
              "{} at the same time; click one to see it above{}",
@@ -233,15 +239,15 @@ class SlotsFrame {
                          : fmt::format("{} connections", all),
              shown < all ? ", or a step in the timeline to see another connection" : "")});
     y += canvas_.line * 1.5F;
-    const float each = (canvas_.width - 20) / static_cast<float>(columns);
+    const float each = (canvas_.width - kMargin) / static_cast<float>(columns);
     for (std::size_t i = 0; i < shown; ++i) {
-      one_small(others[i], 20 + each * static_cast<float>(i % columns),
-                y + height * static_cast<float>(i / columns), each - canvas_.letter * 2,
-                height - canvas_.line * 0.5F);
+      draw_small_connection(others[i], kMargin + each * static_cast<float>(i % columns),
+                            y + height * static_cast<float>(i / columns), each - canvas_.letter * 2,
+                            height - canvas_.line * 0.5F);
     }
   }
 
-  void one_small(const Slots::Known& one, float x, float y, float width, float height) {
+  void draw_small_connection(const Slots::Known& one, float x, float y, float width, float height) {
     const ConnectionHistory::Moment moment = one.history.at(state_.now_ns);
     const float top = y + canvas_.line * 1.1F;
     const float bottom = y + height;
