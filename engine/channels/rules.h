@@ -88,7 +88,7 @@ enum class NvlsChannels : std::uint8_t { Fixed, ByCapability, ByNodes, ByNics };
 enum class NetPeerChannels : std::uint8_t {
   Two,     ///< NCCL_NCHANNELS_PER_NET_PEER
   ByNics,  ///< that, or the number of NICs that saturate the GPU's path to its CPU
-  ByRate,  ///< one for so many GB/s of them
+  ByRate,  ///< enough for the total rate of the NICs that saturate the GPU's path to its CPU
 };
 
 /// The rules by which a release of NCCL searches channels. The defaults are those of 2.30.7; the differences of an
@@ -99,21 +99,23 @@ struct SearchRules {
   SpeedLadders ladders = {};
   int max_channels = 64;      ///< MAXCHANNELS
   int most_steps = 1 << 19;   ///< limit of steps for all walks of a search
-  bool has_c2c_paths = true;  ///< a type to try
-  bool has_p2c_paths = true;
-  bool types_are_those_of_paths = true;  ///< first and last type to try; else LOC or NVL, PIX; SYS
+  bool has_c2c_paths = true;  ///< C2C is one of the path types that are tried
+  bool has_p2c_paths = true;  ///< P2C is one, too
+  /// The first and the last path type that are tried are the nearest and the farthest of the node; else the first is NVL
+  /// between GPUs (LOC with one GPU) and PIX to NICs, and the last SYS
+  bool types_are_those_of_paths = true;
   /// Below capability 90, SYS is the last path type to NICs that is tried
   bool old_gpus_reach_all_nics = true;
-  bool types_end_before_dis = true;
+  bool types_end_before_dis = true;  ///< DIS, the type of missing paths, is not tried
   /// On AMD CPUs the rule of equal channels is dropped even at SYS
   bool amd_shares_orders = false;
   /// NCCL_CROSS_NIC=1 applies only to the first round of tries
   bool cross_nic_is_first_only = false;
   CrossNic cross_nic = CrossNic::PairedRings;
   float cross_nic_penalty = 0;  ///< fraction by which a solution with crossing NICs must be better
-  bool warms_up_over_switch = false;
-  bool starts_within_total = true;   ///< at a speed that all channels may have together
-  bool lone_gpu_is_endless = false;  ///< a tree of one GPU has unlimited bandwidth
+  bool warms_up_over_switch = false;  ///< the GPUs are first tried by index on NVSwitch hosts, too
+  bool starts_within_total = true;    ///< the first speed is one that all channels can have at once
+  bool lone_gpu_is_endless = false;   ///< a tree of one GPU has unlimited bandwidth
   NvlsHeads nvls_heads = NvlsHeads::UpTo32;
   NvlsHead nvls_head = NvlsHead::EachOnce;
   /// The bandwidth of a NIC whose GPU is already a head stays reserved
@@ -122,19 +124,22 @@ struct SearchRules {
   bool nvls_counts_channels_only = false;
   /// Maximum heads of CollNetDirect; 0: it has no graph of its own; -1: all GPUs
   int most_direct_heads = 8;
+  /// If NVLink joins the GPUs in two separate groups, there are at least two rings
   bool two_islands_need_two = true;
-  bool improves_first = false;  ///< before channels are doubled, and the speed inside alone
-  bool improves_rings = true;
-  bool improves_nvls_inter = true;
+  bool improves_first = false;  ///< higher speeds are tried before channels are doubled, not after
+  bool improves_rings = true;   ///< higher speeds are tried for rings, too
+  bool improves_nvls_inter = true;  ///< the speed between nodes is raised for NVLS, too
   SwitchNext switch_next = SwitchNext::Only;
-  bool missing_ways_are_free = false;  ///< to a GPU that no path leads to
-  bool disconnected_is_refused = true;
-  bool nvlink_to_cpu_costs_both_ways = false;  ///< to any CPU, not POWER's alone
-  bool starts_at_own_nic = true;               ///< channel c at NIC c; else all at the first
+  bool missing_ways_are_free = false;   ///< a channel may contain GPUs without a path between them
+  bool disconnected_is_refused = true;  ///< a channel contains no path of type DIS
+  /// A channel takes bandwidth in both directions of an NVLink to any CPU; else only to POWER
+  bool nvlink_to_cpu_costs_both_ways = false;
+  /// Channel c tries NIC c first; else each tries the first NIC first
+  bool starts_at_own_nic = true;
   StartGpu start_gpu = StartGpu::Own;
-  bool replays_first = false;      ///< the channel before, even where orders may differ
+  bool replays_first = false;      ///< the previous channel's GPUs are tried first in any case
   bool interleaves_nics = true;    ///< alternates the NICs of several hosts
-  bool falls_back_to_nics = true;  ///< else to NIC 0
+  bool falls_back_to_nics = true;  ///< without a solution, the GPUs' own NICs are used; else NIC 0
   friend bool operator==(const SearchRules&, const SearchRules&) = default;
 };
 
@@ -146,21 +151,28 @@ struct CountRules {
   RingSwap ring_swap = RingSwap::PerNode;
   /// cross_nic is that of rank 0's node instead of the maximum over all nodes
   bool cross_nic_is_own = false;
-  bool capability_is_own = false;        ///< the same: not the least and greatest of all
+  /// Compute capabilities are those of rank 0's node instead of the extremes of all nodes
+  bool capability_is_own = false;
   bool large_nodes_have_collnet = true;  ///< nodes with more than 8 ranks can use CollNet
   int nvls_min_gpus = 2;
-  bool nvls_joins_ring_channels = false;  ///< across nodes no more heads than there are rings
+  /// Across nodes NVLS has at most as many heads as there are rings
+  bool nvls_joins_ring_channels = false;
   NvlsChannels nvls_channels = NvlsChannels::ByNics;
-  bool one_nvlink_pair_is_enough = false;  ///< for steps of NVLink size
-  bool grace_steps_are_long = true;
-  bool lone_gpu_is_direct = true;  ///< counts as one whose pairs all use P2P
+  /// Point-to-point steps have the size for NVLink if it connects some GPUs; else if it connects all
+  bool one_nvlink_pair_is_enough = false;
+  bool grace_steps_are_long = true;  ///< point-to-point steps between nodes are longer on Grace
+  bool lone_gpu_is_direct = true;    ///< a node with one GPU counts as one whose pairs all use P2P
   NetPeerChannels net_peer_channels = NetPeerChannels::ByRate;
-  bool nvb_counts_links = true;  ///< channels to a peer through another GPU
-  bool per_peer_is_bounded = true;
-  bool net_speed_is_of_wire = false;  ///< the least of a job's NICs; else of the way to the GPU
-  bool p2p_counts_rank_0 = false;     ///< each rank for itself: rank 0's node, not all
+  /// A peer through another GPU has channels by links, as over NVLink
+  bool nvb_counts_links = true;
+  bool per_peer_is_bounded = true;  ///< a peer has at most as many channels as there are
+  /// A NIC's speed is that of its port; else that of the path between it and the GPU
+  bool net_speed_is_of_wire = false;
+  /// Point-to-point channels are counted for rank 0's node instead of for all nodes
+  bool p2p_counts_rank_0 = false;
+  /// A point-to-point step is at most one slot of Simple's buffer
   bool p2p_steps_fit_buffer = true;
-  int arm_simple_buffer = 4194304;  ///< bytes
+  int arm_simple_buffer = 4194304;  ///< size of Simple's buffer on Arm, bytes
   friend bool operator==(const CountRules&, const CountRules&) = default;
 };
 
@@ -171,6 +183,7 @@ struct ChannelRules {
   friend bool operator==(const ChannelRules&, const ChannelRules&) = default;
 };
 
+/// Loads the rules of a release.
 /// version  as load_release()
 /// errors   as load_release(). Corrupt: an unknown key
 Result<ChannelRules> load_channel_rules(std::string_view version);

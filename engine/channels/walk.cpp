@@ -276,7 +276,8 @@ void Walk::go_on(int gpu, int position, Branch branch) {
       return;
     case Order::Free:
       const GpuList next = next_gpus(gpu, position, branch.back_to_net);
-      for (int i = 0; i<next.count&& * branch.steps> 0; ++i) {
+      for (int i = 0; i < next.count; ++i) {
+        if (*branch.steps <= 0) return;
         try_gpu(&from, next.gpus[static_cast<std::size_t>(i)], position + 1, branch);
       }
   }

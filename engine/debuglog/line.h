@@ -30,7 +30,7 @@ struct WarnPlace {
 /// Ownership  owns the text; take() returns and releases it
 class DebugLog {
  public:
-  /// host  host  as returned by log_host()
+  /// host  as returned by log_host()
   DebugLog(NcclVersion version, Subsystems shown, std::string host, int pid, Timestamps times = {});
 
   [[nodiscard]] NcclVersion version() const { return version_; }
