@@ -101,8 +101,8 @@ struct SearchRules {
   int most_steps = 1 << 19;   ///< limit of steps for all walks of a search
   bool has_c2c_paths = true;  ///< C2C is one of the path types that are tried
   bool has_p2c_paths = true;  ///< P2C is one, too
-  /// The first and the last path type that are tried are the nearest and the farthest of the node; else the first is NVL
-  /// between GPUs (LOC with one GPU) and PIX to NICs, and the last SYS
+  /// The first and the last path type that are tried are the nearest and the farthest of the node; else the first is
+  /// NVL between GPUs (LOC with one GPU) and PIX to NICs, and the last SYS
   bool types_are_those_of_paths = true;
   /// Below capability 90, SYS is the last path type to NICs that is tried
   bool old_gpus_reach_all_nics = true;

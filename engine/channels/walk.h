@@ -14,8 +14,8 @@
 namespace ringside {
 
 /// One exhaustive depth-first search at given speeds and path types. It places channel after channel on the system,
-/// backtracks if a link is full, and keeps the best set of channels. Every visited GPU and every finished channel costs one
-/// step of the allowance; when that is used up, it ends with the best set so far.
+/// backtracks if a link is full, and keeps the best set of channels. Every visited GPU and every finished channel costs
+/// one step of the allowance; when that is used up, it ends with the best set so far.
 ///
 /// source  NCCL 2.30.7 graph/search.cc: ncclTopoSearchRec and what it calls. The order in which GPUs
 ///         and NICs are tried is NCCL's, since the first of equal solutions wins.

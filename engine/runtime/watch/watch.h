@@ -27,9 +27,9 @@ inline constexpr Nanoseconds kRollCallTime = std::chrono::seconds(1);
 /// goodbye has died. A rank that sees a death, or calls abort(), sends the news in both directions, so that a single
 /// break in the ring cuts off no rank. When several failures happen at once, all ranks learn of all of them and choose
 /// the same reason: first deaths (all of them, the lowest rank first), then errors that a rank found itself, then a
-/// requested end (Aborted), then lost peers (PeerGone); among equals the lowest reporting rank. The choice is final after `kSettleTime`; later
-/// failures are consequences. Deaths in three or more places at once cut the ring into segments that cannot
-/// communicate: each segment names the deaths at its own ends.
+/// requested end (Aborted), then lost peers (PeerGone); among equals the lowest reporting rank. The choice is final
+/// after `kSettleTime`; later failures are consequences. Deaths in three or more places at once cut the ring into
+/// segments that cannot communicate: each segment names the deaths at its own ends.
 ///
 /// This class does not detect a program that hangs. A stopped process or host is found when a rank gives up (Timeout):
 /// every rank then reports that it is alive, and the reason names the ranks that have not within `kRollCallTime`. Two
