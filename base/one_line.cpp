@@ -37,7 +37,7 @@ Character first_of(std::string_view text) {
 bool is_plain(std::uint32_t code) {
   const bool is_control = code < 0x20 || (code >= 0x7F && code < 0xA0);
   const bool is_line_break = code == 0x2028 || code == 0x2029;
-  const bool turns_direction = code == 0x200E || code == 0x200F ||
+  const bool turns_direction = code == 0x061C || code == 0x200E || code == 0x200F ||
                                (code >= 0x202A && code <= 0x202E) ||
                                (code >= 0x2066 && code <= 0x2069);
   return !is_control && !is_line_break && !turns_direction && code != 0xFEFF;

@@ -119,8 +119,10 @@ Result<Bytes> parse_bytes(std::string_view text) {
   // Above 2^53 a double cannot hold every integer, so numbers without a fraction are read digit by digit.
   if (step == 0 && value >= 0x1p53) {
     std::uint64_t exact = 0;
-    const std::string_view digits = trimmed(text);
-    const char* const end = digits.data() + digits.size() - suffix.size();
+    std::string_view digits = trimmed(text);
+    digits.remove_suffix(suffix.size());
+    digits = trimmed(digits);
+    const char* const end = digits.data() + digits.size();
     const auto [read_to, error] = std::from_chars(digits.data(), end, exact);
     if (error == std::errc() && read_to == end) return Bytes{exact};  // else `1e18`
   }

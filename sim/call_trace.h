@@ -20,6 +20,7 @@ class CallTrace {
  public:
   static constexpr std::uint32_t kSequence = 1;  ///< of the trace's only call
 
+  /// request  outlives the object
   /// process  the clock, host, pid and command line that the trace names as its writer
   /// errors   as TraceRecorder::start()
   static Result<std::unique_ptr<CallTrace>> start(const SimRequest& request,

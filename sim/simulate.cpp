@@ -35,7 +35,10 @@ Result<WireRoutes> routes_of(const SimNetwork& network, const WireQuestion& ques
   std::unordered_set<int> links;
   for (const auto& [from, to, channel] : question.pairs) {
     if (!is_there(from) || !is_there(to) || channel < 0) {
-      return Error{ErrorCode::Corrupt, "the simulation asks for a way that cannot be"};
+      return Error{
+          ErrorCode::Corrupt,
+          "the simulation worker asks for a path between ranks or channels that do not exist",
+          "use the worker of this version of ringside"};
     }
     routes.pairs.push_back(network.route(from, to, channel));
     links.insert(routes.pairs.back().links.begin(), routes.pairs.back().links.end());
@@ -43,7 +46,10 @@ Result<WireRoutes> routes_of(const SimNetwork& network, const WireQuestion& ques
   for (const auto& [members, channel] : question.groups) {
     if (!std::ranges::all_of(members.senders, is_there) ||
         !std::ranges::all_of(members.receivers, is_there) || channel < 0) {
-      return Error{ErrorCode::Corrupt, "the simulation asks for a group that cannot be"};
+      return Error{
+          ErrorCode::Corrupt,
+          "the simulation worker asks for a group of ranks or a channel that does not exist",
+          "use the worker of this version of ringside"};
     }
     routes.groups.push_back(network.group_route(members, channel).links);
     links.insert(routes.groups.back().begin(), routes.groups.back().end());
@@ -59,7 +65,7 @@ class Conversation {
   Conversation(const SimRequest& request, int socket) : request_(request), socket_(socket) {}
 
   /// Runs until the worker has answered.
-  /// errors  PeerGone: the worker is gone, or its answer is invalid
+  /// errors  PeerGone: the worker is gone; Corrupt: a message is invalid. As died_of(), and those of the trace's sink
   Result<Result<SimResult>> run() {
     // A worker that is gone may have sent the reason before, so its messages are read anyway.
     static_cast<void>(send_wire(socket_, encode_job(caller_of(request_), request_)));

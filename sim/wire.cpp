@@ -501,7 +501,7 @@ Result<WireMessage> get(const simwire::Message& from) {
                                  .wall = Seconds{result->wall()}}};
   }
   if (const auto* failure = from.failure(); failure != nullptr) {
-    RINGSIDE_TRY(const auto code, get_word(failure->code(), ErrorCode::PermissionDenied));
+    RINGSIDE_TRY(const auto code, get_word(failure->code(), ErrorCode::Unreachable));
     return WireMessage{
         WireFailure{Error{code, get_text(failure->message()), get_text(failure->help())}}};
   }

@@ -22,7 +22,8 @@ Error too_few(const Host& host, int there, const std::string& help) {
       help};
 }
 
-/// Keeps the GPUs or NICs with these numbers, in the order of devices.
+/// Keeps some of the host's NICs.
+/// is_kept  [index in nets_of(host)]
 void keep_numbers(Host& host, const std::vector<bool>& is_kept) {
   const std::vector<HostNetPlace> all = nets_of(host);
   std::vector<int> devices;  // numbers may have gaps

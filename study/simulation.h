@@ -81,16 +81,19 @@ struct SimRow {
   bool is_alone = false;  ///< one rank: no data crosses a link, and bandwidths are 0
   BytesPerSecond algbw;   ///< 0 if is_alone
   BytesPerSecond busbw;
-  std::string fidelity = {};  ///< that it was simulated by
+  std::string fidelity = {};  ///< name of the fidelity that simulated it
   bool is_traced = false;     ///< SimExtras::trace has its steps
-  std::string path_limit =
-      {};                    ///< the longest term of the critical path; only profile_call() sets it
-  double path_part = 0;      ///< of the time, what went into that
-  std::string why = {};      ///< of auto: why by that one; else empty
+  /// The longest term of the critical path; only profile_call() sets it
+  std::string path_limit = {};
+  double path_part = 0;      ///< share of the time that this term takes
+  std::string why = {};      ///< the reason for the fidelity if `auto` chose it; else empty
   double error_percent = 0;  ///< SimModel::typical_error(), wider beyond what was measured
-  double nearer_nccl_error = 0;  ///< of NCCL's own model where it was nearer on comparable systems
-  int error_systems = 0;  ///< on how many systems that error was found; 0: it is NCCL's own model's
-  Seconds overlap{};      ///< of a loop of such calls: how much of each hides behind the one before
+  /// Error of NCCL's own model, if that is smaller on comparable systems
+  double nearer_nccl_error = 0;
+  /// Number of systems on which the error was measured; 0: it is that of NCCL's own model
+  int error_systems = 0;
+  /// In a loop of such calls: the part of each call's time that overlaps with the previous call
+  Seconds overlap{};
 
   /// Returns the share of the time that the busiest link needs for its bytes: 0 .. 1.
   [[nodiscard]] double busy_share() const {

@@ -183,7 +183,7 @@ rsResult_t call(Collective collective, size_t count, rsDataType_t type, rsComm_t
     made.count = static_cast<std::int64_t>(count);
     made.type = static_cast<DataType>(type);
     RINGSIDE_TRY(fill(made));
-    return call_with_group(communicator, turn_of(*comm, stream), std::move(made));
+    return call_with_group(communicator, call_stream_of(*comm, stream), std::move(made));
   });
 }
 

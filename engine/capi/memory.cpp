@@ -16,7 +16,8 @@
 /// A registered range of memory. The ranks of a host find such ranges without this object.
 struct rsWindow {
   rsComm_t comm = nullptr;
-  int number = 0;  ///< Communicator::register_buffer()
+  /// Number from Communicator::register_buffer(); 0: a window of rsCommRegister(), which has none
+  int number = 0;
 };
 
 namespace ringside {

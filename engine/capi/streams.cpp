@@ -14,7 +14,7 @@ HostStream& queue_of(rsStream_t stream) {
 
 }  // namespace
 
-CallStream turn_of(const rsComm& comm, rsStream_t stream) {
+CallStream call_stream_of(const rsComm& comm, rsStream_t stream) {
   if (stream != nullptr && stream->device) return *stream->device;
   if (stream == nullptr && comm.is_on_gpu) return DeviceStream{};
   return &queue_of(stream);

@@ -7,6 +7,6 @@ namespace ringside {
 
 /// Returns the stream on which a call of the communicator is enqueued: a CUDA stream if `stream` wraps one, or if it is
 /// null on a GPU; else a host stream.
-CallStream turn_of(const rsComm& comm, rsStream_t stream);
+CallStream call_stream_of(const rsComm& comm, rsStream_t stream);
 
 }  // namespace ringside

@@ -12,8 +12,11 @@ namespace ringside {
 namespace {
 
 constexpr int kMulticastFrom = 90;  ///< compute capability that has NVLink multicast
-/// For a peer of the node whose path leaves the PCI bus; source  NCCL graph/paths.cc
+/// Channels to a peer of the node that NVLink does not reach.
+/// source  NCCL graph/paths.cc: ncclTopoGetNchannels
 constexpr int kChannelsToLocal = 2;
+/// Channels to a peer on another node, for a GPU without a NIC.
+/// source  NCCL graph/paths.cc: ncclTopoGetNchannels
 constexpr int kChannelsWithoutNic = 2;
 
 bool has_nvls(const System& system, const ChannelParameters& channels) {

@@ -93,7 +93,7 @@ enum class NvlsChannels : std::uint8_t {
 enum class NetPeerChannels : std::uint8_t {
   Two,     ///< NCCL_NCHANNELS_PER_NET_PEER
   ByNics,  ///< that, or the number of NICs that saturate the GPU's path to its CPU
-  ByRate,  ///< one for so many GB/s of them
+  ByRate,  ///< enough for the total rate of the NICs that saturate the GPU's path to its CPU
 };
 
 /// The rules by which a release of NCCL searches channels. The defaults are those of 2.30.7; the differences of an
@@ -187,6 +187,7 @@ struct ChannelRules {
   friend bool operator==(const ChannelRules&, const ChannelRules&) = default;
 };
 
+/// Loads the rules of a release.
 /// version  as load_release()
 /// errors   as load_release(). Corrupt: an unknown key
 Result<ChannelRules> load_channel_rules(std::string_view version);

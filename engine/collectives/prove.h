@@ -54,7 +54,7 @@ struct ProofSummary {
 ///
 /// tasks     [rank]: the tasks on one channel
 /// programs  [rank]: their programs: record(task), or a test's modification of it
-/// errors    Corrupt, naming rank, loop, step and chunk: a contribution counted twice or
+/// errors    Corrupt, naming the rank and, where they are known, loop, step and chunk: a contribution counted twice or
 ///           missing at the end, an input read that does not exist or was overwritten (in place, other than by itself),
 ///           an output never written, a chunk or length that the receiver does not expect, two strands on one port, a
 ///           port without a peer, data left on a connection, a deadlock. With direct stores, for any order of the

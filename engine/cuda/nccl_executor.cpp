@@ -108,8 +108,10 @@ class NcclExecutor final : public WholeCallExecutor {
           RINGSIDE_TRY(check_nccl(library_, error, "NCCL"));
           break;
         case Waiter::Advice::GiveUp:
-          return Error{ErrorCode::Timeout, fmt::format("a call by NCCL did not end within {} s",
-                                                       Seconds(wait_.deadline).count())};
+          return Error{ErrorCode::Timeout,
+                       fmt::format("a call by NCCL did not end within {} s",
+                                   Seconds(wait_.deadline).count()),
+                       "look for a rank that has not made the call, or allow more time"};
       }
     }
   }

@@ -17,8 +17,8 @@ struct NcclStream {
 };
 
 /// Runs the calls with NCCL: all_reduce, broadcast, reduce, all_gather and reduce_scatter. Each call waits for its end.
-/// NCCL chooses the algorithm, so choose() returns nothing. Rank 0's id is sent to the others over the bootstrap's
-/// ring.
+/// NCCL chooses the algorithm, so choose() returns only the collective, or Unsupported for another call or for
+/// RedOp::PreMulSum. Rank 0's id is sent to the others over the bootstrap's ring.
 ///
 /// library, stream  outlive the executor
 /// errors           InvalidArgument: call settings.  System: NCCL's error. If a rank dies while NCCL's communicator is

@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "base/suggest.h"
+#include "ringside/vocabulary.h"
 
 namespace ringside {
 namespace {
@@ -85,7 +86,7 @@ FaultableCall changed_by(const Fault& fault, FaultableCall call, int nranks) {
       call.count = fault.count.value_or(call.count + std::max<std::int64_t>(1, call.count / 2));
       break;
     case FaultKind::WrongType:
-      call.type = fault.type.value_or(call.type == DataType::Float64 ? DataType::Float32
+      call.type = fault.type.value_or(size_of(call.type) == Bytes{8} ? DataType::Float32
                                                                      : DataType::Float64);
       break;
     case FaultKind::WrongOp:

@@ -105,8 +105,9 @@ struct FaultableCall {
   friend bool operator==(const FaultableCall&, const FaultableCall&) = default;
 };
 
-/// Returns the changed call: with the fault's values, else with values that always differ (a root only among several
-/// ranks). A wrong type has another element size, a wrong count is 1.5 times the count, at least one more.
+/// Returns the changed call: with the fault's values, else with values that differ from the call's. A wrong type has
+/// another element size, a wrong count is 1.5 times the count. A root is taken modulo `nranks`, so that a communicator of
+/// one rank keeps its root.
 /// shape  nranks >= 1: size of the call's communicator
 FaultableCall changed_by(const Fault& fault, FaultableCall call, int nranks);
 

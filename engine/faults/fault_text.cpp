@@ -36,7 +36,7 @@ Status set_whole(Field& field, std::string_view text, std::int64_t least, std::i
   return {};
 }
 
-/// Longer times count as infinite; so no sum of times overflows a clock.
+/// Longer times are refused, so that no sum of times overflows a clock.
 constexpr Seconds kLongestTime{1e6};
 
 Status set_time(std::optional<Seconds>& field, std::string_view text) {
@@ -61,7 +61,7 @@ Status set_name(std::string& field, std::string_view text) {
   });
   if (!is_name) {
     return Error{ErrorCode::InvalidArgument, fmt::format("'{}' names no communicator", text),
-                 "letters, digits and _-./:"};
+                 "give 1 to 80 letters, digits and _-./:"};
   }
   field = text;
   return {};

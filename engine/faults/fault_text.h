@@ -21,6 +21,7 @@ class YamlMapping;
 /// A fault's keys and values in text form.
 using FaultKeys = std::map<std::string, std::string, std::less<>>;
 
+/// Makes a fault from its keys; others keep their defaults.
 /// errors  InvalidArgument: an unknown key for such a fault (the nearest is named), or an invalid value
 Result<Fault> make_fault(FaultKind kind, const FaultKeys& keys);
 

@@ -13,8 +13,9 @@
 namespace ringside {
 namespace {
 
+/// Limits beyond any use; a larger value is a mistake, such as another unit.
 constexpr std::int64_t kMostEntries = 1 << 24;
-constexpr std::int64_t kLongestWaitMs = 3'600'000;
+constexpr std::int64_t kLongestWaitMs = 3'600'000;  // an hour
 
 struct Named {
   const char* name;

@@ -51,10 +51,10 @@ class SlotFifo {
   /// Returns the oldest slot that has arrived, or an empty span.
   /// errors  Corrupt: the sender wrote a size that no slot has
   Result<std::span<const std::byte>> peek();
-  [[nodiscard]] SlotKind kind() const {
-    return kind_;
-  }                ///< kind of the slot that peek() returned last
-  void release();  ///< releases the slot that peek() returned
+  /// Returns the kind of the slot that peek() returned last.
+  [[nodiscard]] SlotKind kind() const { return kind_; }
+  /// Releases the slot that peek() returned.
+  void release();
   /// returns  false: nothing has arrived
   /// errors   Corrupt: as peek(); InvalidArgument: the slot does not hold as many bytes as `to`
   Result<bool> take(std::span<std::byte> to);

@@ -28,7 +28,7 @@ class CallGroup {
   ///       done it
   void add(runtime::Communicator& communicator, const CallStream& stream, CollectiveCall call);
 
-  /// Takes out what the communicator has in it.
+  /// Discards the communicator's calls.
   void drop(const runtime::Communicator& communicator);
 
   /// Enqueues all calls and empties the group. Device communicators that still have to connect do so concurrently,
@@ -48,6 +48,7 @@ class CallGroup {
     /// Returns the calls to enqueue: the fused messages, then the collectives.
     [[nodiscard]] std::vector<CollectiveCall> calls() const;
   };
+  /// Makes the connections of device communicators, all at once. Returns the first error.
   static Status prepare(const std::vector<Part>& parts);
   std::vector<Part> parts_;
 };

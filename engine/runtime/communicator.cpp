@@ -199,10 +199,10 @@ struct Communicator::Impl {
 
   [[nodiscard]] LinkFaults link_faults() const {
     if (options.faults == nullptr) return {};
-    return {&options.faults->plan(), known_to_faults(), options.job_ranks};
+    return {&options.faults->plan(), name_for_faults(), options.job_ranks};
   }
 
-  [[nodiscard]] const std::string& known_to_faults() const {
+  [[nodiscard]] const std::string& name_for_faults() const {
     return options.family.empty() ? options.name : options.family;
   }
 
@@ -422,7 +422,7 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::shared_ptr<Bootstr
   if (options.trace != nullptr) impl->lane = options.trace->add_lane();
   impl->caller = {
       .who = impl.get(),
-      .on = impl->known_to_faults(),
+      .on = impl->name_for_faults(),
       .nranks = impl->bootstrap->nranks(),
       .failure = &impl->failure,
       .clock = &impl->bootstrap->clock(),

@@ -35,8 +35,8 @@ struct TunedChoice {
   Collective collective = Collective::AllReduce;
   Algorithm algorithm = Algorithm::Ring;
   Protocol protocol = Protocol::Simple;
-  int max_channels = 1;   ///< channels that may be used
-  ChannelSplit channels;  ///< that are
+  int max_channels = 1;   ///< most channels that the call may use
+  ChannelSplit channels;  ///< channels that it uses
   int nthreads = 0;       ///< threads of a block
   Bytes chunk;            ///< chunk of the first channel
   /// Chunk sizes of the middle and last channels; nullopt: there are none

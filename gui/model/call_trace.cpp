@@ -5,6 +5,7 @@
 
 #include "diag/hangdetect/recordings/recording.h"
 #include "study/interchange/recorded_trace.h"
+#include "trace/endless.h"
 #include "trace/group_names.h"
 #include "trace/recorder.h"
 #include "trace/replay/event_table.h"
@@ -114,7 +115,7 @@ class DumpCalls {
 Result<CallTrace> trace_of(const hang::Job& job) {
   RINGSIDE_TRY(CallWriter writer, CallWriter::start(TraceClock::HostMonotonic));
   const TimeRange made = made_in(job);
-  const std::int64_t end = study::shown_end_of_endless(made.begin_ns, made.end_ns);
+  const std::int64_t end = shown_end_of_endless(made.begin_ns, made.end_ns);
   DumpCalls calls(job, writer, end);
   for (int rank = 0; rank < job.world(); ++rank) calls.record(rank);
   std::vector<std::string> groups;
@@ -128,7 +129,7 @@ Result<CallTrace> trace_of(const study::ScenarioOutcome& outcome) {
   for (const study::PlayedCall& call : outcome.played)
     last = std::max({last, call.started_ns, call.completed_ns});
   for (const TraceEvent& event : outcome.compute) last = std::max(last, event.end_ns);
-  const std::int64_t end = study::shown_end_of_endless(0, last);
+  const std::int64_t end = shown_end_of_endless(0, last);
   for (const study::PlayedCall& call : outcome.played) {
     if (call.started_ns < 0) continue;  // it is queued after a call that never ends
     writer.add(study::event_of(call, outcome.groups.size(), end),

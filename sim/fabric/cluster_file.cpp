@@ -18,12 +18,13 @@
 namespace ringside {
 namespace {
 
+// Limits beyond any cluster, so that a malformed file is refused before it takes much memory or makes a number that the
+// simulation cannot hold.
 constexpr std::size_t kMostRules = 256;
 constexpr double kLeastLeft = 1e-6;  // smallest share of its rate that a link that is up can have
-// Longest list of rules. From larger texts, yaml-cpp would allocate 60 bytes per entry before they can be counted.
+// Bytes of the file: from a larger one, yaml-cpp would allocate 60 bytes per entry before entries can be counted.
 constexpr std::size_t kMostText = 1 << 20;
-// Maximum entries of nodes: aliases let a short text be a long list.
-constexpr std::size_t kMostEntries = 1024;
+constexpr std::size_t kMostEntries = 1024;  // of `nodes`: aliases let a short text be a long list
 constexpr double kMostRatio = 1000;
 constexpr Seconds kMostLatency{1};
 constexpr BytesPerSecond kLeastRate{1e3}, kMostRate{1e15};

@@ -32,10 +32,11 @@ struct ClusterFile {
 using ClusterChange = std::pair<std::string, std::string>;
 
 /// Parses a cluster/1 file.
-/// where   file name; opens each error message
-/// errors  Corrupt, as `where:line: problem` with the fix: not YAML, another version, an unknown,
-///         missing or repeated key, a value out of range. InvalidArgument: a change of an unknown
-///         key
+/// where    file name; opens each error message
+/// changes  replace values of the file
+/// shape    changes: is_cluster_key() of each name
+/// errors   Corrupt, as `where:line: problem` with the fix: not YAML, another version, an unknown, missing or repeated
+///          key, a value out of range. A change's key and value count like those of the file
 Result<ClusterFile> parse_cluster(const std::string& text, const std::string& where,
                                   const std::vector<ClusterChange>& changes = {});
 

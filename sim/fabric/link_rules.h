@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,6 +44,8 @@ struct LinkRule {
   std::string text;   ///< the rule in the file
   std::string where;  ///< file:line, for messages
 
+  /// Returns whether the rule is about the link from `a` to `b`.
+  /// number  index of the link among parallel cables; -1: the only cable, which counts as link 0
   [[nodiscard]] bool fits(const FabricEnd& a, const FabricEnd& b, int number) const;
 };
 

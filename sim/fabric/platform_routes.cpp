@@ -39,10 +39,13 @@ Result<int> PlatformReader::member(const XmlElement& element, const char* key, i
 }
 
 Error PlatformReader::unknown(const XmlElement& element, const std::string& name) const {
+  constexpr std::size_t kMostNames = 20;  // of a platform's many names, to list
   std::vector<std::string_view> known;
-  for (const auto& [one, number] : points_) {
-    if (known.size() < 20) known.push_back(one);
+  for (const auto& [one, number] : points_) known.push_back(one);
+  if (const std::string_view near = nearest_word(name, known); !near.empty()) {
+    std::iter_swap(known.begin(), std::ranges::find(known, near));
   }
+  known.resize(std::min(known.size(), kMostNames));
   return element.bad(fmt::format("there is no {}", name), suggestion(name, known));
 }
 

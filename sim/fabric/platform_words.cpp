@@ -14,6 +14,7 @@
 namespace ringside {
 namespace {
 
+/// Bytes per second, and latencies, beyond those of any network: other values are mistaken units.
 constexpr double kMostRate = 1e15, kLeastRate = 1e3;
 constexpr Seconds kMostLatency{10};
 

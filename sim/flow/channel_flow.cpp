@@ -13,9 +13,8 @@
 namespace ringside {
 namespace {
 
-constexpr std::int64_t kFewSteps =
-    // Tasks with more steps are estimated from their first chunk, if all chunks count as equal.
-    1 << 14;
+/// Tasks with more steps are estimated from their first chunk, if all chunks count as equal.
+constexpr std::int64_t kFewSteps = 1 << 14;
 
 /// The bytes on the wire that a task sends over each of its ports in the whole call.
 class Sent {

@@ -38,7 +38,8 @@ struct ChannelFlow {
   std::vector<Joins> lines = {};
 };
 
-/// A cache of shapes. The key is the shape's colour (FoldedShape::colour).
+/// A cache of the shapes of one request: all calls have the same request. The key is the shape's colour
+/// (FoldedShape::colour).
 ///
 /// Threads  any
 class FlowShapes {

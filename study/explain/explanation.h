@@ -26,6 +26,7 @@ struct Terms {
   std::string latency;
   std::string bandwidth;
 };
+/// Returns the terms of a candidate's prediction; if NCCL has no prediction for it, the reason in `latency` and "-".
 Terms terms_of(const Tuner& tuner, Collective collective, const Candidate& candidate);
 
 /// The reason why the choice beats the next best candidate.
@@ -35,6 +36,7 @@ struct Verdict {
   std::string term;
   std::optional<Candidate> runner_up = {};
 };
+/// Compares the tuner's fastest candidate for the call with the next best one.
 Verdict verdict_of(const Tuner& tuner, const TuningCall& call);
 
 /// All candidates for one size, NCCL's choice, and the reason.

@@ -132,7 +132,7 @@ NodeTraits read_attributes(const chakra::Node& node, Item& item) {
     if (name == "comm_dst") item.target = to_rank(number);
     if (name == "root_rank") item.root = to_rank(number);
     if (name == "is_cpu_op") traits.is_on_host = number == 1;
-    if (name == "group_call") item.set = number;
+    if (name == "group_call" && number > 0) item.set = number;
     if (name == "pg_name") item.group = attribute.string_val();
     if (name == "pg_desc") item.description = attribute.string_val();
     if (name == "data_type") {

@@ -77,7 +77,8 @@ std::optional<hangs::Op> program_op(hang::Op op);
 /// byte.
 std::optional<DataType> program_type(const std::string& text);
 
-/// Returns the text with only letters, digits and `_`, which names of groups consist of.
+/// Returns a name for a group: the text's first 32 characters in lower case, with `_` for all but letters and digits;
+/// "group" for an empty text.
 std::string word_of(const std::string& text);
 
 }  // namespace ringside::study

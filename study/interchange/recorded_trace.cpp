@@ -11,6 +11,7 @@
 #include "base/one_line.h"
 #include "base/text.h"
 #include "trace/encode.h"
+#include "trace/endless.h"
 #include "trace/sink.h"
 
 namespace ringside::study {
@@ -84,7 +85,7 @@ bool lay_out(std::vector<Recording>& all) {
       }
     }
   };
-  constexpr std::int64_t kLongest = 86'400'000'000'000;
+  constexpr std::int64_t kLongest = 86'400'000'000'000;  // ns: a day; no call of a job takes longer
   for_each([&](Call& call, const std::string& group) {
     call.duration_ns = std::min(call.duration_ns, kLongest);
     std::int64_t& most = longest[{group, call.sequence}];
@@ -125,8 +126,7 @@ class Writer {
       first = std::min(first, event.begin_ns);
       last = std::max({last, event.begin_ns, event.end_ns});
     }
-    const std::int64_t end =
-        last + std::max<std::int64_t>((last - std::min(first, last)) / 8, 1000);
+    const std::int64_t end = shown_end_of_endless(std::min(first, last), last);
     bool is_any_endless = false;
     for (TraceEvent& event : events_) {
       if (event.end_ns >= 0) continue;

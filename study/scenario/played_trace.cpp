@@ -9,6 +9,7 @@
 #include "base/read_file.h"
 #include "diag/hangdetect/readers/dump_files.h"
 #include "harness/hangs/calls.h"
+#include "trace/endless.h"
 #include "trace/file_sink.h"
 
 namespace ringside::study {
@@ -72,10 +73,6 @@ std::vector<std::string> group_names(const hangs::Program& program) {
         fmt::format("{} [{}]", is_known ? program.families[family] : group.desc, group.name));
   }
   return names;
-}
-
-std::int64_t shown_end_of_endless(std::int64_t first_ns, std::int64_t last_ns) {
-  return last_ns + std::max<std::int64_t>((last_ns - first_ns) / 8, 1000);
 }
 
 TraceEvent event_of(const PlayedCall& call, std::size_t groups, std::int64_t end_ns) {

@@ -31,14 +31,11 @@ struct PlayedCall {
   std::int64_t completed_ns = -1;  ///< time of its end
 };
 
+/// Returns the call of a rank's record, with the record's times.
 PlayedCall played_call(int rank, const hangs::Record& record);
 
 /// Returns the name of each group by number, such as "pipeline [3]".
 std::vector<std::string> group_names(const hangs::Program& program);
-
-/// Returns the time at which a display or trace of the times `first_ns` to `last_ns` ends a call that never ends: an
-/// eighth of their span, and at least 1 us, after the last.
-std::int64_t shown_end_of_endless(std::int64_t first_ns, std::int64_t last_ns);
 
 /// Returns the trace event of a call, from its start on the stream to its end.
 /// shape   the stream has started the call

@@ -29,6 +29,8 @@ TEST(OneLine, EscapesTerminalControlCharacters) {
       << "the one-character form of ESC [";
   EXPECT_EQ(one_line("\xe2\x80\xae|\xe2\x81\xa6"), "\\xe2\\x80\\xae|\\xe2\\x81\\xa6")
       << "right-to-left override and isolate";
+  EXPECT_EQ(one_line("\xd8\x9c|\xd8\x9b"), "\\xd8\\x9c|\xd8\x9b")
+      << "Arabic letter mark and semicolon";
   EXPECT_EQ(one_line(std::string_view("a\0b", 3)), "a\\x00b");
 }
 

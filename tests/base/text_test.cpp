@@ -9,6 +9,7 @@ TEST(ParseBytes, StepsAreTwoToTheTenAsInNcclTests) {
   EXPECT_EQ(*parse_bytes("8"), 8_B);
   EXPECT_EQ(parse_bytes("1e18")->value, 1'000'000'000'000'000'000U);
   EXPECT_EQ(parse_bytes("9007199254740993B")->value, 9'007'199'254'740'993U);
+  EXPECT_EQ(parse_bytes(" 9007199254740993 B ")->value, 9'007'199'254'740'993U);
   EXPECT_EQ(*parse_bytes("64K"), 64_KiB);
   EXPECT_EQ(*parse_bytes("64M"), 64_MiB);
   EXPECT_EQ(*parse_bytes("1.5G"), 1536_MiB);

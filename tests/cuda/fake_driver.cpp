@@ -106,8 +106,12 @@ CUresult import_file(CUmemGenericAllocationHandle* handle, void* number,
 }
 CUresult retain(CUmemGenericAllocationHandle* handle, void* address) {
   RINGSIDE_MAY_FAIL("cuMemRetainAllocationHandle");
-  const auto found = state->reservations.find(reinterpret_cast<CUdeviceptr>(address));
-  if (found == state->reservations.end() || found->second.at == 0) return CUDA_ERROR_INVALID_VALUE;
+  const auto wanted = reinterpret_cast<CUdeviceptr>(address);
+  auto found = state->reservations.upper_bound(wanted);
+  if (found == state->reservations.begin()) return CUDA_ERROR_INVALID_VALUE;
+  --found;
+  const bool is_within = wanted - found->first < found->second.size;
+  if (!is_within || found->second.at == 0) return CUDA_ERROR_INVALID_VALUE;
   return add_handle(handle, copy_of(state->handles.at(found->second.at).get()));
 }
 CUresult reserve(CUdeviceptr* address, std::size_t size, std::size_t /*alignment*/,

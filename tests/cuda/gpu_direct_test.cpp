@@ -55,6 +55,20 @@ TEST(GpuDirect, SendsFromAmpereOnOrAsRequested) {
   EXPECT_FALSE(may_lend({.reads = false}, a_gpu(90), false));
 }
 
+TEST(GpuDirect, SendsFromAnOlderGpuWithNvlinkOrWithoutOtherGpus) {
+  AdapterAccess linked = a_gpu(70);
+  linked.has_nvlink_peer = true;
+  EXPECT_TRUE(may_lend({}, linked, false));
+  EXPECT_FALSE(may_lend({.reads = false}, linked, false));
+  AdapterAccess alone = a_gpu(70);
+  alone.is_only_gpu = true;
+  EXPECT_TRUE(may_lend({}, alone, false));
+  EXPECT_FALSE(may_lend({.reads = false}, alone, false));
+  const Status neither = may_lend({}, a_gpu(70), false);
+  ASSERT_FALSE(neither);
+  EXPECT_EQ(neither.error().help, "set NCCL_NET_GDR_READ=1");
+}
+
 /// A PCI tree as the kernel shows it.
 class PciTree {
  public:

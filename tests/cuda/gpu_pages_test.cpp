@@ -61,7 +61,7 @@ TEST(GpuPages, PagesAtAnAddressOutliveTheFirstReference) {
     auto owner = fresh_pages(driver);
     ASSERT_TRUE(owner);
     owner->data()[17] = std::byte{4};
-    auto pages = GpuPages::at(driver.functions(), owner->data(), owner->pages().size());
+    auto pages = GpuPages::at(driver.functions(), owner->data() + 17, owner->pages().size());
     ASSERT_TRUE(pages) << pages.error().message;
     const auto mapped = MappedGpuPages::map(*std::move(pages), 1);
     ASSERT_TRUE(mapped) << mapped.error().message;
@@ -70,6 +70,23 @@ TEST(GpuPages, PagesAtAnAddressOutliveTheFirstReference) {
     EXPECT_EQ(driver.handles(), 1);
   }
   expect_nothing_left(driver);
+}
+
+TEST(GpuPages, PagesAreFoundOnlyWhereSomeAreMapped) {
+  const FakeDriver driver;
+  auto owner = fresh_pages(driver);
+  ASSERT_TRUE(owner);
+  std::byte* const begin = owner->data();
+  const Bytes size = owner->pages().size();
+  const auto is_found = [&](std::byte* address) {
+    return GpuPages::at(driver.functions(), address, size).has_value();
+  };
+  EXPECT_TRUE(is_found(begin));
+  EXPECT_TRUE(is_found(begin + size.value - 1));
+  EXPECT_FALSE(is_found(begin + size.value));
+  EXPECT_FALSE(is_found(begin - 1));
+  owner = Error{ErrorCode::Aborted, "gone"};
+  EXPECT_FALSE(is_found(begin));
 }
 
 TEST(GpuPages, PagesArePassedAsACloseOnExecFile) {

@@ -131,6 +131,10 @@ TEST(Platform, RefusesWithLineAndFix) {
   EXPECT_THAT(inside(route + route), AllOf(StartsWith("p.xml:5: "), HasSubstr("second route")));
   EXPECT_THAT(inside("\n<route src=\"a\" dst=\"c\"><link_ctn id=\"l\"/></route>"),
               AllOf(StartsWith("p.xml:6: there is no c"), HasSubstr("known: ")));
+  std::string many;
+  for (int i = 100; i < 140; ++i) many += "<host id=\"node-" + std::to_string(i) + "\"/>";
+  EXPECT_THAT(inside(many + "<route src=\"a\" dst=\"node-139x\"><link_ctn id=\"l\"/></route>"),
+              HasSubstr("did you mean 'node-139'?"));
   EXPECT_THAT(inside("<route src=\"a\" dst=\"b\"><link_ctn id=\"ll\"/></route>"),
               HasSubstr("did you mean 'l'"));
   EXPECT_THAT(inside("<host id=\"a\"/>"), HasSubstr("the name a appears twice"));

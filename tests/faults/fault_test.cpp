@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/faults/fault_text.h"
+#include "ringside/vocabulary.h"
 
 namespace ringside {
 namespace {
@@ -102,6 +103,19 @@ TEST(ChangedBy, EveryChangeDiffersFromEveryCall) {
       }
     }
   }
+}
+
+TEST(ChangedBy, AWrongTypeHasAnotherElementSize) {
+  const Fault fault = *parse_fault("wrong_type");
+  for (int type = 0; type < 12; ++type) {
+    const FaultableCall call{.type = static_cast<DataType>(type)};
+    EXPECT_NE(size_of(changed_by(fault, call, 2).type), size_of(call.type)) << type;
+  }
+}
+
+TEST(ChangedBy, ARootIsARankOfTheCommunicator) {
+  EXPECT_EQ(changed_by(*parse_fault("wrong_root:root=5"), {}, 4).root, 1);
+  EXPECT_EQ(changed_by(*parse_fault("wrong_root"), {}, 1).root, 0);
 }
 
 TEST(ChangedBy, TheFaultsOwnWordsGoFirst) {

@@ -186,6 +186,31 @@ TEST(Chakra, AnOmittedRendezvousIsReported) {
               testing::ElementsAre(HasSubstr("rendezvous")));
 }
 
+TEST(Chakra, OnlyPositiveNumbersNameASet) {
+  const auto scenario = parse_scenario(
+      "ringside: scenario/1\nname: g\nranks: 2\nsteps:\n- grouped: {calls: [transfer: {on: world, "
+      "from: 0, to: 1, count: 10}, transfer: {on: world, from: 1, to: 0, count: 10}]}\n",
+      "s.yaml");
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  Files files = exported(hangs::make_program(scenario->outline));
+  const auto has_set = [&] {
+    const auto job = import_chakra(files.traces, &files.groups);
+    EXPECT_TRUE(job) << job.error().message;
+    return job && job->ranks[0].calls.front().is_of_set;
+  };
+  EXPECT_TRUE(has_set());
+  const std::string written = "group_call\x48\x01";   // int64_val: 1
+  const std::string negative = "group_call\x78\x03";  // sint32_val: -2
+  for (GivenFile& file : files.traces) {
+    ASSERT_NE(file.bytes.find(written), std::string::npos) << file.name;
+    for (auto at = file.bytes.find(written); at != std::string::npos;
+         at = file.bytes.find(written)) {
+      file.bytes.replace(at, written.size(), negative);
+    }
+  }
+  EXPECT_FALSE(has_set());
+}
+
 TEST(Chakra, RefusesOtherFilesAndNamesThePlace) {
   const auto scenario = parse_scenario(kEverything, "s.yaml");
   ASSERT_TRUE(scenario);

@@ -142,6 +142,8 @@ TEST(Wire, ResultsAndFailuresArriveToTheLastDigit) {
   EXPECT_EQ(failure.error.code, ErrorCode::Timeout);
   EXPECT_EQ(failure.error.message, "stuck");
   EXPECT_EQ(failure.error.help, "look");
+  const Error last{ErrorCode::Unreachable, "gone", "ping"};
+  EXPECT_EQ(there_and_back<WireFailure>(WireFailure{last}).error.code, ErrorCode::Unreachable);
   EXPECT_EQ(there_and_back<WireDeath>(WireDeath{11}).signal, 11);
   EXPECT_EQ(there_and_back<WireHello>(WireHello{"1.2"}).version, "1.2");
   const std::vector<std::byte> block{std::byte{1}, std::byte{2}};

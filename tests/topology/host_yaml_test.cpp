@@ -127,6 +127,19 @@ TEST(HostYaml, AliasesThatUnfoldWithoutEndAreRefused) {
 }
 
 /// Returns a DGX H100 with other NICs.
+TEST(HostYaml, RatesAndLatenciesAreThoseThatNcclsXmlHolds) {
+  const auto c2c = [](const std::string& links) {
+    return with("nvswitches: [c4:00.0 x2, c5:00.0]", "c2c: " + links);
+  };
+  EXPECT_EQ(error_of(c2c("{links: 5, rate: 44.712GB/s}")).message, "parsed");
+  EXPECT_EQ(error_of(c2c("{links: 2, rate: 50TB/s}")).message, "parsed");
+  EXPECT_THAT(error_of(c2c("{links: 3, rate: 50TB/s}")).message, HasSubstr("beyond any C2C link"));
+  EXPECT_THAT(error_of(c2c("{links: 1, rate: 1KB/s}")).message, HasSubstr("beyond any C2C link"));
+  EXPECT_EQ(error_of(with("latency: 75us", "latency: 1s")).message, "parsed");
+  EXPECT_THAT(error_of(with("latency: 75us", "latency: 2s")).message,
+              HasSubstr("latency is beyond any NIC"));
+}
+
 std::string like(const std::string& nics) {
   return "ringside: host/1\nname: mine\nlike: dgx-h100\nnics: {" + nics + "}\n";
 }

@@ -236,10 +236,22 @@ TEST_F(SystemFilesTest, AnInterfaceThatIsDownDoesNotCount) {
   EXPECT_EQ(files.interface("eth0")->mbits_per_second, 25000);
   EXPECT_FALSE(files.interface("eth1"));
   EXPECT_EQ(files.interface("eth2")->mbits_per_second, 0);
+}
+
+class PeerMemoryTest : public SystemFilesTest, public testing::WithParamInterface<const char*> {};
+
+TEST_P(PeerMemoryTest, AdaptersReachAGpuByItsAddressWhereAModuleIsLoaded) {
+  const SystemFiles files{root_};
+  write("module/nvidia/version", "570.1");
   EXPECT_FALSE(files.has_peer_memory());
-  write("module/nvidia_peermem/version", "550.54");
+  write(GetParam(), "570.1");
   EXPECT_TRUE(files.has_peer_memory());
 }
+
+INSTANTIATE_TEST_SUITE_P(Modules, PeerMemoryTest,
+                         testing::Values("module/nvidia_peermem/version",
+                                         "kernel/mm/memory_peers/nv_mem/version",
+                                         "kernel/mm/memory_peers/nv_mem_nc/version"));
 
 }  // namespace
 }  // namespace ringside

@@ -198,16 +198,6 @@ TEST(RdmaPorts, AreReadAsTheKernelShowsThem) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(RdmaPorts, AGpusMemoryIsReachedByItsAddressWhereAModuleIsLoaded) {
-  const std::filesystem::path folder =
-      std::filesystem::path(testing::TempDir()) / ("peer-memory-" + std::to_string(::getpid()));
-  put(folder / "module" / "nvidia" / "version", "570.1");
-  EXPECT_FALSE(has_peer_memory(folder.string()));
-  put(folder / "module" / "nvidia_peermem" / "version", "570.1");
-  EXPECT_TRUE(has_peer_memory(folder.string()));
-  std::filesystem::remove_all(folder);
-}
-
 constexpr ConnectionShape kShape{Protocol::LL, Bytes{4096}};
 
 RdmaEndInfo some_info() {

@@ -70,6 +70,7 @@ class DeviceMemory {
   /// errors   System; Corrupt: the description is for another process
   virtual Result<std::byte*> open(const DeviceShare& share) = 0;
 
+  /// Returns what network adapters may do with memory from take_for_adapters().
   [[nodiscard]] virtual AdapterAccess adapter_access() const { return {}; }
   /// Allocates as take(), for memory that network adapters read and write.
   /// shape   adapter_access().is_there

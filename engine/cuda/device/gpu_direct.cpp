@@ -14,17 +14,21 @@
 namespace ringside {
 namespace {
 
-/// Adapters read the memory of GPUs from this compute capability on, unless the user sets otherwise.
+/// From this compute capability on, adapters read a GPU's memory whatever connects it with other GPUs.
 /// source  NCCL 2.30.7 graph/paths.cc: ncclTopoCheckGdr
 constexpr int kReadFrom = 80;
+
+/// Returns the kernel's folder of a device on PCI. One without a function is the function 0.
+std::filesystem::path folder_of(const std::string& root, const std::string& place) {
+  const bool has_function = place.find('.') != std::string::npos;
+  return std::filesystem::path(root) / "bus/pci/devices" / (has_function ? place : place + ".0");
+}
 
 /// Returns the bridges and the device, from the root of the bus on; empty if the kernel does not list them.
 std::vector<std::string> pci_path(const std::string& root, const std::string& place) {
   namespace fs = std::filesystem;
   std::error_code missing;
-  const fs::path devices = fs::path(root) / "bus/pci/devices";
-  const bool has_function = place.find('.') != std::string::npos;
-  const fs::path real = fs::canonical(devices / (has_function ? place : place + ".0"), missing);
+  const fs::path real = fs::canonical(folder_of(root, place), missing);
   std::vector<std::string> parts;
   if (missing) return parts;
   for (const fs::path& part : real) {
@@ -33,10 +37,9 @@ std::vector<std::string> pci_path(const std::string& root, const std::string& pl
   return parts;
 }
 
+/// Returns the device's NUMA node; -1: the kernel lists none.
 int numa_of(const std::string& root, const std::string& place) {
-  const bool has_function = place.find('.') != std::string::npos;
-  std::ifstream file(root + "/bus/pci/devices/" + place + (has_function ? "" : ".0") +
-                     "/numa_node");
+  std::ifstream file(folder_of(root, place) / "numa_node");
   int node = -1;
   file >> node;
   return file ? node : -1;
@@ -80,16 +83,29 @@ Result<GpuDirectSettings> gpu_direct_settings(const Environment& environment) {
 }
 
 Status may_lend(const GpuDirectSettings& settings, const AdapterAccess& access, bool receives) {
-  const auto no = [](std::string why) { return Error{ErrorCode::Unsupported, std::move(why)}; };
-  if (settings.level == PathType::Loc) return no("NCCL_NET_GDR_LEVEL turns it off");
-  if (!access.is_there) return no("the GPU's driver lets no adapter reach its memory");
+  const auto no = [](std::string why, std::string fix) {
+    return Error{ErrorCode::Unsupported, std::move(why), std::move(fix)};
+  };
+  if (settings.level == PathType::Loc) {
+    return no("NCCL_NET_GDR_LEVEL turns it off", "set NCCL_NET_GDR_LEVEL=PXB, or unset it");
+  }
+  if (!access.is_there) {
+    return no("the GPU's driver lets no adapter reach its memory",
+              "load nvidia_peermem, or use a driver that exports dma-bufs");
+  }
   if (receives) {
     if (access.flush != AdapterAccess::Flush::None) return {};
-    return no("nothing makes kernels see what an adapter has written");
+    return no("nothing makes kernels see what an adapter has written",
+              "use a driver that offers cudaDeviceFlushGPUDirectRDMAWrites");
   }
-  if (settings.reads.value_or(access.compute_capability >= kReadFrom)) return {};
-  return no(settings.reads ? "NCCL_NET_GDR_READ turns it off for what is sent"
-                           : "adapters read GPUs before sm_80 slowly");
+  if (settings.reads == false) {
+    return no("NCCL_NET_GDR_READ turns it off for what is sent", "set NCCL_NET_GDR_READ=1");
+  }
+  const bool reads = settings.reads.value_or(access.compute_capability >= kReadFrom ||
+                                             access.has_nvlink_peer || access.is_only_gpu);
+  if (reads) return {};
+  return no("a GPU before sm_80 without NVLink, next to others, is not read unless requested",
+            "set NCCL_NET_GDR_READ=1");
 }
 
 PathType pci_distance(const std::string& root, const std::string& gpu, const std::string& card) {

@@ -18,7 +18,7 @@ namespace ringside {
 /// The user's settings, from NCCL's variables.
 struct GpuDirectSettings {
   PathType level = PathType::Pxb;  ///< NCCL_NET_GDR_LEVEL: the largest distance of an adapter
-  std::optional<bool> reads = {};  ///< NCCL_NET_GDR_READ: also for sending; nullopt: from sm_80 on
+  std::optional<bool> reads = {};  ///< NCCL_NET_GDR_READ: also to send; nullopt: may_lend()
   bool uses_dmabuf = true;         ///< NCCL_DMABUF_ENABLE
 };
 /// Reads the settings.
@@ -37,9 +37,14 @@ struct AdapterAccess {
   std::string place = {};      ///< on PCI: "0000:18:00.0"
   int compute_capability = 0;  ///< 80: sm_80
   Flush flush = Flush::None;
+  bool has_nvlink_peer = false;  ///< NVLink connects it with another GPU in sight
+  bool is_only_gpu = false;      ///< this process sees no other
 };
 
 /// Returns whether slots of a receiving, or of a sending, end may lie in the GPU's memory.
+///
+/// Unless the user sets it, slots of a sending end lie there from sm_80 on, and on an older GPU that NVLink connects with
+/// another one or that is the only one. NCCL counts the job's GPUs of the host, this those that the process sees.
 /// errors  Unsupported: why not
 Status may_lend(const GpuDirectSettings& settings, const AdapterAccess& access, bool receives);
 

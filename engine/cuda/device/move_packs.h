@@ -49,8 +49,11 @@ struct DeviceMove {
   bool is_aligned = true;  ///< all of the places, to 16 bytes
 };
 
-/// The packs of a slice that a lane has in flight.
+/// Moves the packs of a slice that a lane has in flight: loads, reduces and stores them.
+/// kPacks  number of packs
 /// kWhole  whether these are whole packs at aligned addresses; else one pack of `bytes` bytes at any address
+/// at      offset of the first pack in the slice, in bytes
+/// stride  from one pack to the next, in bytes
 template <bool kReduces, std::size_t kPacks, bool kWhole, typename Machine>
 RINGSIDE_HD void move_group(Machine& machine, const DeviceBlock& block, const DeviceMove& move,
                             std::int64_t at, std::int64_t stride, int bytes) {

@@ -8,7 +8,9 @@
 namespace ringside {
 namespace {
 
-/// Groups that have the same number, for example of nodes of different sizes, are distinguished by their members.
+/// Bits of the index of a connection that has only counters: one that marks it, since other indices are smaller, and
+/// from kMembersAt on the group's number of members. So groups with the same number, such as those of nodes of
+/// different sizes, have different connections.
 constexpr std::uint32_t kCounters = 1U << 17;
 constexpr std::uint32_t kMembersAt = 18;
 

@@ -43,6 +43,24 @@ AdapterAccess::Flush flush_of(int device) {
   return is_offered ? AdapterAccess::Flush::ByHost : AdapterAccess::Flush::None;
 }
 
+/// Returns how many GPUs this process sees.
+int visible_gpus() {
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
+bool has_nvlink_peer(int device) {
+  for (int other = 0; other < visible_gpus(); ++other) {
+    if (other == device) continue;
+    // Between GPUs, only NVLink supports atomics.
+    int atomics = 0;
+    const cudaError_t status =
+        cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, device, other);
+    if (status == cudaSuccess && atomics != 0) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 AdapterAccess adapter_access_of(int device) {
@@ -50,7 +68,9 @@ AdapterAccess adapter_access_of(int device) {
           .place = place_on_pci(device),
           .compute_capability = 10 * attribute_of(device, cudaDevAttrComputeCapabilityMajor) +
                                 attribute_of(device, cudaDevAttrComputeCapabilityMinor),
-          .flush = flush_of(device)};
+          .flush = flush_of(device),
+          .has_nvlink_peer = has_nvlink_peer(device),
+          .is_only_gpu = visible_gpus() == 1};
 }
 
 Status flush_adapters_writes(int device) {

@@ -49,7 +49,10 @@ class GpuPages {
   /// size    size() of the pages
   /// errors  System
   static Result<GpuPages> open(const GpuDriver& driver, const UniqueFd& file, Bytes size);
-  /// Returns the pages that are mapped at an address of this process. errors  System: no pages begin there
+  /// Returns the pages that are mapped at an address of this process.
+  /// address  any address within the mapping
+  /// size     size() of the pages
+  /// errors   System: no pages are mapped there
   static Result<GpuPages> at(const GpuDriver& driver, std::byte* address, Bytes size);
 
   /// Returns a file, close-on-exec, that other processes open() by.

@@ -31,11 +31,11 @@ class SwitchLinks {
   SwitchLinks(Bootstrap& bootstrap, DeviceMemory& memory)
       : bootstrap_(bootstrap), memory_(memory) {}
 
+  using FindEnd = std::function<const TransportEnd&(const ConnectionId& id)>;
   /// Makes the slots of those groups that have none yet. All members of a node call it with the same groups.
   /// wanted  in the order of switches_of()
   /// end_of  returns this rank's end of a connection
   /// errors  Timeout: a member did not call it.  System: the driver's error; Aborted
-  using FindEnd = std::function<const TransportEnd&(const ConnectionId& id)>;
   Status connect(std::span<const SwitchName> wanted, const FindEnd& end_of, Deadline deadline);
 
   [[nodiscard]] bool has_all(std::span<const SwitchName> names) const {

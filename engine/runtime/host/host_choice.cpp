@@ -16,6 +16,7 @@ struct Pick {
   Protocol protocol = Protocol::Simple;
 };
 
+/// Returns the protocol of a call that no rule of the table covers: by size LL, LL128, Simple.
 Protocol protocol_without_rule(const HostSituation& at) {
   if (at.bytes <= at.transport->ll_up_to) return Protocol::LL;
   return at.bytes <= 2_KiB ? Protocol::LL128 : Protocol::Simple;
@@ -72,7 +73,7 @@ int host_channel_count(const CallSettings& settings) {
 }
 
 Bytes host_slot(Protocol protocol, Bytes cache, const Transport& transport) {
-  constexpr std::uint64_t kGrain = 4096;
+  constexpr std::uint64_t kGrain = 4096;  // a page
   switch (protocol) {
     case Protocol::LL:
       return 4_KiB;

@@ -30,8 +30,8 @@ struct HostSituation {
 Result<Choice> choose_on_host(const HostSituation& situation, const CallSettings& settings = {},
                               const HostTable& table = usual_host_table());
 
-/// Returns the default size of a slot's data. For Simple, 8 slots for sending and 8 for receiving fit into a core's L2
-/// cache, and a slot is at most Transport::longest_slot.
+/// Returns the default size of a slot's data: 4 KiB for LL, 16 KiB for LL128. For Simple, 8 slots for sending and 8 for
+/// receiving fit into a core's L2 cache, and a slot is 16 KiB to Transport::longest_slot.
 Bytes host_slot(Protocol protocol, Bytes cache, const Transport& transport);
 
 /// Returns the number of channels of a call.

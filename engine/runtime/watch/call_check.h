@@ -45,7 +45,7 @@ class ReportedCalls {
 /// returns. It may be found a moment later if the neighbour is on another host, or if the rank receives no data (the
 /// root of a broadcast). Send and receive messages between hosts are not compared.
 ///
-/// Threads  only the thread that runs the calls uses begin(), leave(), look() and look_everywhere()
+/// Threads  one thread at a time uses begin(), leave() and look(); any may call look_everywhere() and lagging_ranks()
 class CallCheck {
  public:
   /// Called once, on the check's thread, when the calls of waiting ranks differ.
@@ -79,9 +79,9 @@ class CallCheck {
   /// a failed call, which may be the consequence of a difference between other ranks.
   [[nodiscard]] std::optional<Error> look_everywhere() const;
 
-  /// Returns, as text, the visible ranks that have begun fewer collectives than the others. Sends and receives do not
-  /// count.
-  /// returns  empty: all are at the same call
+  /// Returns, as text, how many collectives the ranks of this host have begun, most first. Sends and receives
+  /// do not count.
+  /// returns  empty: all have begun equally many
   [[nodiscard]] std::string lagging_ranks() const;
 
  private:

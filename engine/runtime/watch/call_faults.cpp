@@ -102,7 +102,7 @@ Status run_apart(const CallFaults::Caller& caller, CollectiveCall call) {
       {static_cast<std::size_t>(whole.value), element, static_cast<std::size_t>(listed) * element});
   if (size > kMostMemory) {
     return Error{ErrorCode::InvalidArgument, fmt::format("a fault makes a call of {} bytes", size),
-                 fmt::format("keep it below {}", kMostMemory)};
+                 fmt::format("give the fault a count for at most {} bytes", kMostMemory)};
   }
   const LazyZeros input = lazy_zeros(size);
   const LazyZeros output = lazy_zeros(size);

@@ -47,8 +47,8 @@ class FailureReports {
   /// cause is a rank's time-out.
   [[nodiscard]] std::vector<int> absent() const;
 
-  /// Returns the cause, and whether this rank is one of those that print it.
-  /// expects  !is_empty()
+  /// Returns the cause. Error::is_reported_elsewhere is set unless this rank is one of those that print it.
+  /// shape  !is_empty()
   [[nodiscard]] Error cause() const;
 
  private:

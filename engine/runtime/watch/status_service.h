@@ -51,7 +51,7 @@ class StatusService {
 
 /// Returns the port of NCCL_RAS_ADDR, or nothing if it is not set or NCCL_RAS_ENABLE=0. NCCL's service, in contrast, is
 /// on by default. Of the address only the port is used.
-/// errors  InvalidArgument: not host:port
+/// errors  InvalidArgument: not host:port, or NCCL_RAS_ENABLE is neither 0 nor 1
 Result<std::optional<std::uint16_t>> status_port(const Environment& environment = env_text);
 
 }  // namespace ringside

@@ -134,8 +134,7 @@ bool may_gdr(const System& system, const TopologyParameters& parameters, int gpu
   if (info.mlopart >= 0 && !parameters.gdr_mlopart) return false;
   if (is_read) {
     if (parameters.gdr_read == false) return false;
-    // Before compute capability 80, reading by GDR helps only if the job's traffic would otherwise stay on NVLink, or
-    // if there is one GPU.
+    // Before compute capability 80, GDR reads a GPU that has an NVLink peer or is the only one.
     if (!parameters.gdr_read && (info.sm < 80 || parameters.rules.gdr_read_needs_nvlink) &&
         system.count(NodeKind::Gpu) > 1 && !has_nvlink_peer(system, gpu)) {
       return false;

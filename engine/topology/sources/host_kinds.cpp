@@ -117,6 +117,21 @@ Result<int> read_capability(const YamlMapping& kind, const HostPci& pci) {
                   "add it, such as sm: 90");
 }
 
+Result<HostC2c> read_c2c(const YamlMapping& kind) {
+  constexpr std::string_view kKeys[] = {"links", "rate"};
+  RINGSIDE_TRY(const YamlMapping c2c, kind.child("c2c", "{links: 5, rate: 44.712GB/s}", kKeys));
+  RINGSIDE_TRY(const int links, c2c.whole("links", 1, 64, "5"));
+  RINGSIDE_TRY(const BytesPerSecond rate, c2c.quantity("rate", "44.712GB/s", parse_bandwidth));
+  const double mbytes_per_second = std::round(rate.value / 1e6);
+  // These bounds are those of NCCL's XML (nccl_xml.cpp), as which hosts are written.
+  if (mbytes_per_second < 1 || mbytes_per_second * links > 1e8) {
+    RINGSIDE_TRY(const YAML::Node at, c2c.find("rate", "44.712GB/s"));
+    return c2c.bad(at, "rate is beyond any C2C link",
+                   "give 1MB/s or more, and at most 100TB/s for all links");
+  }
+  return HostC2c{static_cast<int>(mbytes_per_second), links};
+}
+
 Result<HostKind> read_gpu(const YamlMapping& kind) {
   constexpr std::string_view kKeys[] = {"is", "pcie", "id",         "subsystem",
                                         "sm", "gdr",  "nvswitches", "c2c"};
@@ -129,11 +144,7 @@ Result<HostKind> read_gpu(const YamlMapping& kind) {
   RINGSIDE_TRY(gpu.gdr, read_flag(kind, "gdr"));
   RINGSIDE_TRY(read_nvswitches(kind, gpu));
   if (kind.has("c2c")) {
-    constexpr std::string_view kC2c[] = {"links", "rate"};
-    RINGSIDE_TRY(const YamlMapping c2c, kind.child("c2c", "{links: 5, rate: 44.712GB/s}", kC2c));
-    RINGSIDE_TRY(const int links, c2c.whole("links", 1, 64, "5"));
-    RINGSIDE_TRY(const BytesPerSecond rate, c2c.quantity("rate", "44.712GB/s", parse_bandwidth));
-    gpu.c2c = HostC2c{static_cast<int>(std::lround(rate.value / 1e6)), links};
+    RINGSIDE_TRY(gpu.c2c, read_c2c(kind));
   }
   made.pci.gpu = std::move(gpu);
   return made;
@@ -198,6 +209,10 @@ Result<HostKind> read_nic_keys(const YamlMapping& kind) {
   RINGSIDE_TRY(made.net.coll, read_flag(kind, "coll"));
   if (kind.has("latency")) {
     RINGSIDE_TRY(const Seconds latency, kind.quantity("latency", "75us", parse_time));
+    if (latency > Seconds{1}) {  // the bound of NCCL's XML (nccl_xml.cpp)
+      RINGSIDE_TRY(const YAML::Node at, kind.find("latency", "75us"));
+      return kind.bad(at, "latency is beyond any NIC", "give at most 1s");
+    }
     made.net.latency_us = std::round(latency.count() * 1e9) / 1e3;
   }
   if (kind.has("connections")) {

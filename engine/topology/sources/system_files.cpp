@@ -6,6 +6,7 @@
 
 #include "base/fd.h"
 #include "base/folder.h"
+#include "base/peer_memory.h"
 #include "base/text.h"
 
 namespace ringside {
@@ -81,9 +82,6 @@ std::vector<std::string> SystemFiles::interfaces() const {
   return names_or_none(root_ + "/class/net");
 }
 
-bool SystemFiles::has_peer_memory() const {
-  return !read("module/nvidia_peermem/version").empty() ||
-         !read("kernel/mm/memory_peers/nv_mem/version").empty();
-}
+bool SystemFiles::has_peer_memory() const { return ringside::has_peer_memory(root_); }
 
 }  // namespace ringside

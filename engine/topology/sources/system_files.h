@@ -28,7 +28,7 @@ class SystemFiles {
   /// Returns the names of all network interfaces, sorted.
   [[nodiscard]] std::vector<std::string> interfaces() const;
 
-  /// The driver lets NICs reach GPU memory (nvidia-peermem).
+  /// Returns whether NICs can access GPU memory by its address: nvidia_peermem or its predecessor is loaded.
   [[nodiscard]] bool has_peer_memory() const;
 
  private:

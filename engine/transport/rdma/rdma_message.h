@@ -60,7 +60,7 @@ std::vector<std::byte> make_rdma_message(const RdmaEndInfo& info, ConnectionShap
 Result<RdmaEndInfo> parse_rdma_message(std::span<const std::byte> bytes, ConnectionShape shape);
 
 /// Returns a rank's RDMA address for all ranks, such as "RoCE 4 mlx5_0:1 mlx5_1:1": the link type (equal on both ranks
-/// of a connection), the queues of each port, and the ports.
+/// of a connection), the queues of each port, and the ports. Ports beyond kLongestAddress are omitted.
 std::string rdma_address(bool is_ethernet, int queues, std::span<const std::string> ports);
 std::string_view rdma_kind_of(std::string_view address);
 /// returns  queues of each port, 1 .. kMostRdmaQueues / kMostRdmaPorts; 1 if the address does not contain it

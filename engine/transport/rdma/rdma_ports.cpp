@@ -244,14 +244,4 @@ Result<std::vector<RdmaCard>> choose_rdma_cards(std::span<const RdmaPort> there,
   return cards;
 }
 
-bool has_peer_memory(const std::string& root) {
-  constexpr std::array kVersions{"module/nvidia_peermem/version",
-                                 "kernel/mm/memory_peers/nv_mem/version",
-                                 "kernel/mm/memory_peers/nv_mem_nc/version"};
-  return std::ranges::any_of(kVersions, [&](const char* file) {
-    std::error_code ignored;
-    return std::filesystem::exists(std::filesystem::path(root) / file, ignored);
-  });
-}
-
 }  // namespace ringside

@@ -68,11 +68,6 @@ struct RdmaPort {
 /// root  "/sys/class/infiniband", or a folder with the same layout; if it does not exist, there are no ports
 std::vector<RdmaPort> read_rdma_ports(const std::string& root);
 
-/// Returns whether adapters can access GPU memory by its address: nvidia_peermem or its predecessor is loaded.
-/// root    "/sys"
-/// source  the files that NCCL looks for (ncclIbGdrSupport)
-bool has_peer_memory(const std::string& root);
-
 /// Chooses the port's GID table entry: the one that the settings name, else for InfiniBand the first. For RoCE the
 /// preference is, in this order: the set version, an entry in `own`, the set address family, not link-local; among
 /// equals the first entry.

@@ -12,6 +12,7 @@
 #include <random>
 #include <utility>
 
+#include "base/peer_memory.h"
 #include "engine/protocol/line.h"
 
 namespace ringside {

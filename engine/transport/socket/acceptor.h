@@ -35,9 +35,9 @@ struct AcceptorLimits {
 /// Listens on an address, and accepts peers that prove the job's secret.
 ///
 /// All handshakes run concurrently on one thread of its own, each with its time-out: a silent or slow client delays no
-/// other peer. A peer that fails is dropped. A peer that fails the handshake, is too slow for it, or makes room for
-/// newer ones, is logged as a warning with its address (the first 32, then every thousandth, so that a port scan does
-/// not fill the disk). A peer that closes its connection is not logged: it reports that itself.
+/// other peer. A peer that fails the handshake, is too slow for it, or makes room for newer ones, is dropped and logged
+/// as a warning with its address: the first 32, then every thousandth, so that a port scan does not fill the disk. A
+/// peer that closes its connection is not logged: it reports that itself.
 ///
 /// Ordering   accept() returns connections in the order in which their hellos were complete
 /// Threads    any thread may call any method

@@ -12,7 +12,7 @@ namespace ringside {
 /// errors  Timeout, Aborted, PeerGone, System
 Status send_fd(int socket, int fd, const Patience& patience);
 
-/// Receives the file that send_fd() sent, with close-on-exec set. Further files of the message are closed.
+/// Receives the file that send_fd() sent, with close-on-exec set. If it fails, all files of the message are closed.
 /// errors  Timeout, Aborted, PeerGone; Corrupt: the message is not from send_fd(), or carries no file or several;
 ///         System: this process has reached its limit of open files
 Result<UniqueFd> recv_fd(int socket, const Patience& patience);

@@ -110,8 +110,10 @@ Status recv_all(int socket, std::span<std::byte> data, const Patience& patience)
 ///         does not answer, or did not answer before a reset, which therefore does not prove its death
 Result<std::size_t> send_some(int socket, std::span<const std::byte> data);
 Result<std::size_t> recv_some(int socket, std::span<std::byte> data);
-/// Sends or receives several pieces in order, in one call.  shape  at most kMostPieces
+/// The most pieces that one call of send_some() or recv_some() handles.
 inline constexpr std::size_t kMostPieces = 16;
+/// Sends or receives several pieces in order, in one call.
+/// shape  at most kMostPieces
 Result<std::size_t> send_some(int socket, std::span<const std::span<const std::byte>> pieces);
 Result<std::size_t> recv_some(int socket, std::span<const std::span<std::byte>> pieces);
 
