@@ -88,9 +88,11 @@ struct Document {
 
   [[nodiscard]] TimeRange whole() const;
   /// Returns the calls that run at that time, the latest first, at most `most`. A call that never ended runs to the end.
+  /// A call before which 4,096 later ones had begun is not found.
   [[nodiscard]] std::vector<const CallFacts*> running_at(std::int64_t time_ns,
                                                          std::size_t most) const;
-  /// Returns the latest call that runs at that time, else the last one that had begun, else the first one.
+  /// Returns the latest call that runs at that time, as running_at() finds it, else the last one that had begun, else
+  /// the first one.
   /// Null: no calls.
   [[nodiscard]] const CallFacts* call_at(std::int64_t time_ns) const;
   [[nodiscard]] const CallFacts* find_call(std::uint32_t communicator,

@@ -31,7 +31,8 @@ TEST(LastLines, ALineMayBeginWithItsRank) {
 TEST(LastLines, ARankThatALineOnlyMentionsIsNotItsWriter) {
   EXPECT_EQ(read_ranked_line("waiting for rank 3 to arrive").rank, -1);
   EXPECT_EQ(read_ranked_line("sending 64 bytes to  rank 3").rank, -1);
-  EXPECT_EQ(read_ranked_line("rank 0: waiting for rank 3").rank, 0);
+  EXPECT_EQ(read_ranked_line("rank 0: waiting for rank 3").rank, -1) << "two ranks";
+  EXPECT_EQ(read_ranked_line("rank 3: others wait for rank 3").rank, 3);
   EXPECT_EQ(read_ranked_line("hello from rank 3").rank, 3);
   EXPECT_EQ(read_ranked_line("12:00:01 worker [for] rank 3: step 1").rank, 3);
 }

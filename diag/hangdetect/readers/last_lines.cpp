@@ -98,6 +98,7 @@ RankedLine read_ranked_line(std::string_view line) {
   constexpr std::size_t kNear = 40;  // characters. Chosen: a time and a tag may be before the rank
   const std::string_view head = line.substr(0, kNear);
   RankedLine out;
+  bool is_writer = false;
   std::size_t behind = 0;
   for (const std::string_view word : {"rank", "Rank", "RANK"}) {
     for (std::size_t at = head.find(word); at != std::string_view::npos;
@@ -111,14 +112,15 @@ RankedLine read_ranked_line(std::string_view line) {
       constexpr int kMost = 1 << 20;
       while (end < line.size() && is_digit(line[end]) && rank < kMost)
         rank = rank * 10 + (line[end++] - '0');
-      if (!is_word || end == digits || rank >= kMost || is_object(head.substr(0, at))) continue;
+      if (!is_word || end == digits || rank >= kMost) continue;
       // With two names, `rank0.log:  [rank 0]`, both belong to the line if they agree.
       if (out.rank >= 0 && out.rank != rank) return {};
       out.rank = rank;
+      is_writer |= !is_object(head.substr(0, at));
       behind = std::max(behind, end);
     }
   }
-  if (out.rank < 0) return out;
+  if (!is_writer) return {};
   const std::size_t begin = line.find_first_not_of("])>:|, \t-", behind);
   if (begin != std::string_view::npos) out.text = line.substr(begin);
   return out;

@@ -37,7 +37,8 @@ struct RankedLine {
 };
 
 /// Reads the rank that the first 40 characters of a line name: `rank 3`, `rank=3`, `rank3`, with any text before it. Two
-/// different ranks are none, and so is a rank after a word that relates it to something else: `waiting for rank 3`.
+/// different ranks are none, and so is a rank that only follows words that relate it to something else: `waiting for
+/// rank 3`.
 RankedLine read_ranked_line(std::string_view line);
 
 }  // namespace ringside::hang

@@ -242,8 +242,7 @@ void set_finer(study::SimQuestion& question, int finer) {
   question.job.set.clear();
   if (finer <= 1) return;
   // source  NCCL 2.30: NCCL_BUFFSIZE 4 MiB, NCCL_LL_BUFFSIZE 512 KiB, NCCL_LL128_BUFFSIZE 4915200 bytes,
-  //         NCCL_NVLS_CHUNKSIZE
-  // 128 KiB
+  //         NCCL_NVLS_CHUNKSIZE 128 KiB
   constexpr int kLine = 16384;  // LL128's buffer: 8 steps of one warp's 16 lines
   const auto set = [&](const char* name, int bytes) {
     question.job.set.push_back(fmt::format("{}={}", name, bytes));
