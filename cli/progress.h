@@ -10,8 +10,8 @@
 
 namespace ringside::cli {
 
-/// The progress of a verb, on one line of a terminal that it redraws: for work that takes more than a second, in
-/// `bench`, `sim`, `trace export`, `generate logs`. (`audit` cannot know how much there is to read: it shows a rate.)
+/// The progress of a verb, on one line of a terminal that it redraws: for work that takes more than a second and whose
+/// amount is known. (`audit` cannot know how much there is to read: it shows a rate.)
 /// Own code, because Debian packages no C++ library for it. Nothing is drawn where stderr is no terminal, nor in the
 /// first second. An interrupt (SIGINT) prints how far the verb came, on a terminal or not.
 ///

@@ -73,7 +73,7 @@ struct BenchRow {
   /// As expected_time() returns it; none: not requested, or one rank.
   std::optional<Seconds> expected;
   BenchTiming out_of_place;
-  std::optional<BenchTiming> in_place;  ///< none for point-to-point collectives
+  std::optional<BenchTiming> in_place;  ///< none: not requested, or a send or receive
 };
 
 /// Checks before any rank starts that this build can run the benchmark.

@@ -43,7 +43,7 @@ std::vector<std::int64_t> bucket_elements(std::span<const std::int64_t> layers, 
                                           Bytes first_cap, Bytes cap);
 
 /// Runs the benchmark. Every rank must call it with the same options.
-/// errors  as Communicator::run(); InvalidArgument: no layer, or less than an element each; System: no memory
+/// errors  as Communicator::run(); InvalidArgument: no layer, less than an element each, or no iteration; System: no memory
 Result<OverlapResult> run_overlap(runtime::Communicator& communicator,
                                   const OverlapOptions& options);
 

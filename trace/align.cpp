@@ -62,7 +62,8 @@ struct Piece {
   std::int64_t doubt;   ///< ns: half of the interval that the transfers allow
 };
 
-/// Divides the buckets into as few pieces as satisfy all transfers. A bucket whose transfers contradict each other gets
+/// Halves the buckets until one offset satisfies the transfers of each piece. A piece without transfers in both
+/// directions is not halved further. A bucket whose transfers contradict each other gets
 /// the middle of its bounds.
 void cut(const Pair& pair, std::size_t first, std::size_t last, std::vector<Piece>& into) {
   const Bounds all = pair.within(first, last);

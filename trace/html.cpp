@@ -155,7 +155,6 @@ Result<HtmlCounts> export_html(const TraceFile& file, const std::string& title, 
   constexpr std::string_view kWordsHere = "/*WORDS*/null";
   constexpr std::string_view kEventsHere = "/*EVENTS*/";
   std::string page(kTracePages.front().text);
-  // Text inside of a script must neither end it nor begin a comment in it, which would swallow the script's end.
   const auto never_ended_ns =
       file.processes().empty() ? std::nullopt : never_ended_at(file.processes().front());
   std::optional<std::int64_t> stuck_ns;
@@ -164,6 +163,7 @@ Result<HtmlCounts> export_html(const TraceFile& file, const std::string& title, 
   std::vector<std::string> groups;
   if (!file.processes().empty()) groups = communicator_names(file.processes().front());
   std::string words = words_json(title, groups, stuck_ns);
+  // Text inside of a script must neither end it nor begin a comment in it, which would swallow the script's end.
   constexpr std::string_view kEscaped = "\\u003c";
   for (std::size_t at = 0; (at = words.find('<', at)) != std::string::npos; at += kEscaped.size())
     words.replace(at, 1, kEscaped);

@@ -17,6 +17,7 @@
 namespace ringside {
 namespace {
 
+/// Introductions that are kept. Chosen: more than a host runs; a forged file may contain millions.
 constexpr std::size_t kMostProcesses = 4096;
 
 /// Returns the first place at or behind `from` where a frame may begin; the end where there is none.

@@ -88,9 +88,12 @@ Result<attach::Request> request_of(const AttachArguments& arguments) {
 VerbResult run_attach(const AttachArguments& arguments) {
   RINGSIDE_TRY(attach::Request request, request_of(arguments));
   if (arguments.watches) {
-    if (request.services.empty() || !arguments.save.empty()) {
+    const bool asks_others = !request.workers.empty() || request.store.has_value() ||
+                             !request.pids.empty() || request.uses_pipes || request.diagnoses;
+    if (request.services.empty() || asks_others || !arguments.save.empty()) {
       return Error{ErrorCode::InvalidArgument, "--watch asks a RAS service, and keeps nothing",
-                   "name the service (HOST:PORT), and leave --save away"};
+                   "name the service (HOST:PORT); omit --worker, --store, --pid, --pipe, "
+                   "--diagnostics and --save"};
     }
     WatchSettings settings{request, Seconds{arguments.watch_for_s}, arguments.metrics,
                            arguments.json};
@@ -101,6 +104,10 @@ VerbResult run_attach(const AttachArguments& arguments) {
   if (!arguments.metrics.empty()) {
     return Error{ErrorCode::InvalidArgument, "--metrics without --watch",
                  "add --watch: metrics are written as long as the job is watched"};
+  }
+  if (arguments.watch_for_s > 0) {
+    return Error{ErrorCode::InvalidArgument, "--watch-for without --watch",
+                 "add --watch, or omit it: --timeout limits a single question"};
   }
   Progress progress("attach");
   const auto on_step = [&](const std::string& line) {

@@ -17,7 +17,7 @@ volatile std::sig_atomic_t g_interrupted = 0;
 
 void interrupt(int) { g_interrupted = 1; }
 
-/// Shows the state to a user at a terminal while nothing happens.
+/// Shows a user at a terminal, once, what is being read and how to end.
 void print_state(const audit::LiveAudit& live, const audit::Audit& now) {
   if (::isatty(STDERR_FILENO) == 0) return;
   fmt::print(stderr, "following {} of {} lines; Ctrl-C gives the report\n",

@@ -68,14 +68,18 @@ struct BenchArguments {
 /// Adds the options that fill `arguments`.
 void declare_bench(Options& app, BenchArguments& arguments);
 
-/// errors  InvalidArgument: an unknown word or a number out of range; the nearest word or the range is named
+/// Parses the options of the calls.
+/// errors  InvalidArgument: an unknown word or a number out of range, with the nearest word or the range; options that the
+///         output of --like or -J has no place for
 Result<BenchOptions> bench_options(const BenchArguments& arguments);
 
 /// Parses the options of --overlap.
 /// errors  as bench_options()
 Result<OverlapOptions> overlap_options(const BenchArguments& arguments);
 
-/// errors  as bench_options(); InvalidArgument: two options that exclude each other
+/// Parses the options of the job, and creates the folder of --dumps: an error now is better than one at the time of
+/// writing.
+/// errors  as bench_options(); InvalidArgument: two options that exclude each other, or the folder cannot be created
 Result<JobOptions> bench_job_options(const BenchArguments& arguments);
 
 }  // namespace ringside::cli

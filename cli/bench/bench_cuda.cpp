@@ -40,6 +40,10 @@ Status check_options(const BenchArguments& arguments) {
   if (!arguments.nccl_tests_file.empty()) return refused("-J");
   if (!arguments.plot.empty()) return refused("--plot");
   if (arguments.faults.is_any()) return refused("--fault");
+  if (!arguments.dumps.empty()) return refused("--dumps");
+  if (arguments.status_port) return refused("--status");
+  if (arguments.expects) return refused("--expect");
+  if (arguments.ranks_per_node != 0) return refused("--ranks-per-node");
   return {};
 }
 

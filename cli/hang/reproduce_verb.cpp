@@ -143,6 +143,10 @@ VerbResult run(const ReproduceArguments& arguments) {
     return Error{ErrorCode::InvalidArgument, "--healthy with --findings",
                  "omit it: --findings also simulates the hosts as they should be"};
   }
+  if (!arguments.has_findings && !arguments.cluster.empty()) {
+    return Error{ErrorCode::InvalidArgument, "--cluster without --findings",
+                 "add --findings, or omit it: a hang is replayed on any hosts"};
+  }
   if (arguments.has_findings) return run_findings(arguments);
   RINGSIDE_TRY(const hang::Examination evidence, hang::examine(arguments.paths));
   RINGSIDE_TRY(const study::Reproduction made,

@@ -12,8 +12,8 @@ namespace ringside::cli {
 /// text.
 std::string loop_line(std::span<const study::SimRow> rows);
 
-/// Returns a note on the sizes for which NCCL's own model was nearer to measured times than the simulation; else an empty
-/// text.
+/// Returns a note on the first size for which NCCL's own model was nearer to measured times than the simulation; empty if
+/// there is none.
 std::string nearer_line(std::span<const study::SimRow> rows);
 
 /// Returns the explanation of `*` behind a time of NCCL's model; empty if no time is marked.

@@ -7,6 +7,8 @@
 
 /// Draws a sweep as SVG for a page that defines the colours --ink, --soft, --line, --compute,
 /// --exposed, --idle.
+///
+/// shape  `rows` are indexes of report.rows, of finished rows only (SweepRow::is_finished())
 namespace ringside::cli {
 
 /// Draws a bar for each row in the given order: compute, exposed calls and the rest, with its error

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <string>
 
 #include "base/text.h"
 #include "diag/audit/link_matrix.h"
@@ -86,14 +87,24 @@ class FactsOfLine {
   std::vector<CapabilityFact>& facts_;
 };
 
+/// Returns the soft limit in KiB, or `unlimited`, of a row of `ulimit -a`, `max locked memory (kbytes, -l) 64`, or of
+/// /proc/PID/limits, `Max locked memory 65536 unlimited bytes`: soft, hard, unit.
+std::string soft_limit(const std::vector<std::string_view>& words) {
+  constexpr std::size_t kSoft = 3, kRow = 6;
+  const bool is_of_proc = words.size() == kRow && words.back() == "bytes";
+  const std::string soft(is_of_proc ? words[kSoft] : words.back());
+  if (!is_of_proc || !is_number(soft)) return soft;
+  constexpr unsigned long long kKib = 1024;
+  return std::to_string(std::strtoull(soft.c_str(), nullptr, 10) / kKib);
+}
+
 /// Reads `ulimit -l`, `ulimit -a` and /proc/PID/limits.
 void read_memlock(const OutputLine& line, FactsOfLine& facts) {
   const bool is_answer = contains(line.command, "ulimit -l") && line.words.size() == 1;
   if (is_answer && (line.words[0] == "unlimited" || is_number(line.words[0])))
     facts.add(What::Memlock, {}, line.words[0]);
   if (lower_case(line.text).starts_with("max locked memory"))
-    facts.add(What::Memlock, {},
-              contains(line.text, "unlimited") ? "unlimited" : line.words.back());
+    facts.add(What::Memlock, {}, soft_limit(line.words));
 }
 
 /// Reads a row of show_gids: DEV PORT INDEX GID [IPv4] VER DEV

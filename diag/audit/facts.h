@@ -107,7 +107,8 @@ struct JobFacts : SaidTables<SaidBy>, StatedLists {
   [[nodiscard]] const std::string& host_of(std::uint32_t process) const {
     return host_name(processes[process].host);
   }
-  /// Returns the number of hosts of the communicator with most hosts, or of hosts with log lines if there is none.
+  /// Returns the number of hosts of the communicator with most hosts. Without a communicator: of the benchmark table with
+  /// most hosts, or of the hosts with log lines if these are more.
   [[nodiscard]] int nodes() const;
   /// Returns file and line of a place.
   [[nodiscard]] logs::FileLine where(logs::Place place) const;

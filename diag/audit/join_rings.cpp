@@ -12,7 +12,7 @@ using Successors = std::vector<std::int32_t>;  ///< [rank]; -1: unknown
 
 using TreeParent = std::pair<std::int32_t, std::int32_t>;
 
-constexpr std::int32_t kMostChannels = 64;
+constexpr std::int32_t kMostChannels = 64;  // of a communicator.  source  NCCL's MAXCHANNELS
 
 /// Returns the elements of one part, in a vector that is sorted by part.
 template <typename T>
@@ -179,6 +179,7 @@ void RingMaker::make(const std::vector<std::pair<std::uint32_t, std::uint32_t>>&
       if (!is_sane) ring.clear();
     }
   }
+  // The last bit of Link::channels means several channels: its connections show no ring.
   const std::int32_t said = std::min(comm.ring_channels, kMostChannels - 1);
   nchannels = std::max(nchannels, said);
 

@@ -18,8 +18,8 @@ using namespace logs;  // most names below are its record types
 
 namespace {
 
-/// Limits each table, so that a log with forged or repeated lines cannot take all memory. Logs of real jobs have far
-/// fewer different facts.
+/// Limits each table whose keys are texts of the lines, so that a log with forged or repeated lines cannot take all memory.
+/// Logs of real jobs have far fewer different facts.
 constexpr std::size_t kMostFacts = 10'000;
 
 template <typename Fact>
@@ -83,7 +83,8 @@ void Shard::take_version(const Record& record) {
   if (record.is_torn || record.is_cut) return;  // 2.2 may be the beginning of 2.22
   const auto& version = record.as<LibraryVersion>();
   const std::string text(version.text);
-  versions[text].add(record);
+  add(versions, text, record);
+  if (version_facts.size() >= kMostFacts) return;
   version_facts.emplace(text, VersionFact{version.library == Library::Rccl, version.is_of_benchmark,
                                           false, version.code, std::string(version.toolkit)});
 }
@@ -106,7 +107,7 @@ void Shard::take_net_devices(const Record& record) {
 void Shard::take_network_in_use(const Record& record) {
   if (record.is_torn) return;
   const auto& used = record.as<NetworkInUse>();
-  networks[std::string(used.name)].add(record);
+  add(networks, std::string(used.name), record);
   SpeakerParts& speaker = spoken[record.speaker];
   speaker.network = nets.number_of(used.name);
   const bool is_open = speaker.current != kNone && !speaker.is_closed;
@@ -187,7 +188,7 @@ void Shard::take_fact(const Record& record) {
       return take_channel_counts(record);
     case RecordKind::GdrOfHca: {
       const auto& hca = record.as<GdrOfHca>();
-      return gdr_of_hca[{std::string(hca.net), hca.is_enabled}].add(record);
+      return add(gdr_of_hca, {std::string(hca.net), hca.is_enabled}, record);
     }
     case RecordKind::RingOrder:
       return take_ring_order(record);

@@ -15,8 +15,9 @@ namespace ringside::facts {
 ///     template = part { ";" part }            part = type { field "=" value }
 ///
 /// `type` is a type of fact (`died`), or `keep` or `forget`: `keep` stores values for the templates of later lines,
-/// `forget` drops the stored ones. A value is text in which `{name}` is a field of the matched line. The
-/// pseudo-field `needs={name}` drops the fact when the line has no such field.
+/// `forget` drops the stored ones. A value is text in which `{name}` is a field of the matched line; with blanks or `;`
+/// it is in single quotation marks: `how='by signal {signal}'`. The pseudo-field `needs={name}` drops the fact when the
+/// line has no such field.
 ///
 /// Ownership  the template holds views: the text must outlive it
 class Spec {

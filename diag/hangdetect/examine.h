@@ -35,7 +35,8 @@ struct Examination {
 
 /// Reads the files and folders that the arguments name and decides why the job hangs.
 ///
-/// errors  NotFound: an argument names no file.  Corrupt: no dump can be read, though there are dumps
+/// errors  as find_inputs(); InvalidArgument: files or folders cannot be read, and no other file is of use.  Corrupt: no
+///         dump or trace can be read, though there are some
 Result<Examination> examine(const std::vector<std::string>& arguments);
 
 /// Checks that the arguments named a dump, a log, a stack or a report to judge.

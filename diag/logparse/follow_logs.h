@@ -10,9 +10,9 @@ namespace ringside::logs {
 
 /// Follows growing files (`-f`): reads their content, then what is appended.
 ///
-/// A file that was truncated or replaced is read from its start; the rest of the old file is read first if it is still
-/// available. Each poll searches folders for new files. Files are open only during a poll, so any number of files can
-/// be followed.
+/// A file that was truncated or replaced is read from its start; what was appended to the old file after the last poll is
+/// lost. Each poll searches folders for new files. Files are open only during a poll, so any number of files can be
+/// followed; a named pipe stays open.
 ///
 /// Threads  one thread
 class LogFollower {

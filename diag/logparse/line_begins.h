@@ -6,11 +6,12 @@
 /// Decides by the content of a paste's lines where a program's lines begin and end.
 namespace ringside::logs {
 
-/// Returns whether a text is the beginning of a program's line: it has a prefix, a tag, a label or a time, or is empty.
+/// Returns whether a text is the beginning of a program's line: it is empty, has a prefix, a tag, a label or a time, is a
+/// row of ps or of kubectl's pods, or begins as lines of programs next to the stack do (`Traceback`, `srun:`).
 bool begins_line(std::string_view line);
 
-/// Returns the length, with the blank, of a time of day before a label: `12:08:05.607 ` in `12:08:05.607 [2]
-/// all_reduce`; 0 if there is none.
+/// Returns the length, with the blank, of a time of day before a label, 13 for `12:08:05.607 [2] all_reduce`; 0 if there is
+/// none.
 std::size_t clock_before_label(std::string_view text);
 
 /// Returns whether a word is a value of ps's column STAT: `Sl`, `T`, `R+`.  source  ps(1), "PROCESS STATE CODES"

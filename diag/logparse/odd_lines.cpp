@@ -64,8 +64,8 @@ bool clean_into(std::string_view line, std::string& clean) {
 
 }  // namespace
 
-/// Parses a line with control characters: it is split at CR (a progress bar before a log line), other control
-/// characters are removed.
+/// Parses a line with control characters: it is split at CR (a progress bar before a log line); NUL bytes and escape
+/// sequences of a terminal are removed.
 void LineParser::parse_odd(std::string_view line) {
   while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
   const bool is_dirty = line.find_first_of(std::string_view("\0\x1b", 2)) != std::string_view::npos;

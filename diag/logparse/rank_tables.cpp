@@ -79,12 +79,15 @@ bool may_be_rank_word(std::string_view cell) {
 }
 
 std::string_view without_rank_word(std::string_view cell) {
-  constexpr std::string_view kRank = "rank";
-  if (cell.starts_with(kRank)) cell.remove_prefix(kRank.size());
+  for (const std::string_view word : {"ranks", "rank"}) {
+    if (lower_case(cell.substr(0, word.size())) != word) continue;
+    cell.remove_prefix(word.size());
+    break;
+  }
   return trimmed(cell);
 }
 
-/// `3`, `0-6`, `0, 1, 2`, `rank 3`
+/// `3`, `0-6`, `0, 1, 2`, `rank 3`, `Ranks 0-3`
 bool is_rank_cell(std::string_view cell) {
   cell = without_rank_word(cell);
   return !cell.empty() && is_digit(cell.front()) &&

@@ -12,7 +12,8 @@ namespace ringside::logs {
 ///     |------|------------------------------|        0     812  all_reduce
 ///     | 3    | `read (socket.py:705)` |              3     811  read (socket.py:705)
 ///
-/// become `rank 3: read (socket.py:705)` and `rank 3: seq 811, read (socket.py:705)`. Commas may separate columns, too.
+/// become `rank 3: read (socket.py:705)` and `rank 3: seq 811, read (socket.py:705)`. Commas and semicolons may
+/// separate columns, too.
 ///
 /// lines    the lines of a text, without quotation marks and colours
 /// returns  the new text for each line; empty: the line is unchanged

@@ -196,8 +196,7 @@ std::size_t csv_columns(std::string_view text) {
   return is_time_column(trimmed(first)) ? quote + 2 : 0;
 }
 
-/// Extracts the lines from a notebook's file, where they are a list of strings: `    "a line
-/// ",`.
+/// Extracts the lines from a notebook's file, where they are a list of strings: `    "a line\n",`.
 void take_strings(std::vector<UndressedLine>& lines) {
   const auto end_of = [](std::string_view text) {
     for (const std::string_view end : {"\\n\",", "\\n\""}) {
@@ -307,7 +306,7 @@ void take_stamps(std::vector<UndressedLine>& lines) {
   }
 }
 
-/// Joins tables after the texts before each line were removed.
+/// Converts rows of tables to lines of ranks, after the texts before each line were removed.
 void take_rows(std::vector<UndressedLine>& lines) {
   std::vector<std::string_view> texts;
   texts.reserve(lines.size());

@@ -1,6 +1,8 @@
 #include "diag/logparse/wrappers.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 
 #include "diag/logparse/cursor.h"
 #include "diag/logparse/prefix_rows.h"
@@ -346,11 +348,43 @@ void append_utf8(std::uint32_t code, std::string& text) {
   } else if (code < 0x800) {
     text += static_cast<char>(0xC0 | (code >> 6));
     text += static_cast<char>(0x80 | (code & 0x3F));
-  } else {
+  } else if (code < 0x10000) {
     text += static_cast<char>(0xE0 | (code >> 12));
     text += static_cast<char>(0x80 | ((code >> 6) & 0x3F));
     text += static_cast<char>(0x80 | (code & 0x3F));
+  } else {
+    text += static_cast<char>(0xF0 | (code >> 18));
+    text += static_cast<char>(0x80 | ((code >> 12) & 0x3F));
+    text += static_cast<char>(0x80 | ((code >> 6) & 0x3F));
+    text += static_cast<char>(0x80 | (code & 0x3F));
   }
+}
+
+/// Reads the four digits after `\u`.
+std::optional<std::uint32_t> code_unit(Cursor& cursor) {
+  std::uint64_t unit = 0;
+  Cursor four(cursor.rest().substr(0, 4));
+  if (four.left() < 4 || !four.hex(unit) || !four.is_done()) return std::nullopt;
+  cursor.skip(4);
+  return static_cast<std::uint32_t>(unit);
+}
+
+/// Reads the digits after `\u`, and the second half of a surrogate pair: `\ud83d\ude00`. A half alone is U+FFFD.
+std::optional<std::uint32_t> code_point(Cursor& cursor) {
+  constexpr std::uint32_t kReplacement = 0xFFFD;
+  const auto is_half = [](std::uint32_t unit, std::uint32_t from) {
+    return unit >= from && unit < from + 0x400;
+  };
+  const std::optional<std::uint32_t> first = code_unit(cursor);
+  if (!first) return std::nullopt;
+  if (is_half(*first, 0xDC00)) return kReplacement;
+  if (!is_half(*first, 0xD800)) return first;
+  Cursor behind = cursor;
+  if (!behind.eat('\\') || !behind.eat('u')) return kReplacement;
+  const std::optional<std::uint32_t> second = code_unit(behind);
+  if (!second || !is_half(*second, 0xDC00)) return kReplacement;
+  cursor = behind;
+  return 0x10000 + ((*first - 0xD800) << 10) + (*second - 0xDC00);
 }
 
 /// After the opening quote, up to and with the closing one.
@@ -379,11 +413,9 @@ bool json_string(Cursor& cursor, std::string& text) {
       case 'f':
         break;
       case 'u': {
-        std::uint64_t code = 0;
-        Cursor four(cursor.rest().substr(0, 4));
-        if (four.left() < 4 || !four.hex(code)) return false;
-        append_utf8(static_cast<std::uint32_t>(code), text);
-        cursor.skip(4);
+        const std::optional<std::uint32_t> code = code_point(cursor);
+        if (!code) return false;
+        append_utf8(*code, text);
         break;
       }
       default:

@@ -12,8 +12,8 @@ using namespace logs;  // most names below are its record types
 
 namespace {
 
-/// Limits lists of rings: 16,384 ranks on 32 channels are too long to read. The rest is omitted, and the output notes
-/// that.
+/// Limits the numbers in lists of rings and trees: 16,384 ranks on 32 channels are too long to read. Lists beyond it are
+/// null.
 constexpr std::size_t kMostNumbers = 200'000;
 
 Json evidence_json(const Audit& audit, const Evidence& evidence) {

@@ -104,7 +104,8 @@ Finding losses_of(const Replay& replay) {
   return lost;
 }
 
-/// Visits the calls that run at that time, the latest first, until visit() returns false.
+/// Visits the calls that run at that time, the latest first, until visit() returns false. Only the newest are looked at:
+/// this is done for every picture, and a job has a few calls in flight, not thousands.
 template <typename Visit>
 void visit_running(const std::vector<CallFacts>& calls, std::int64_t time_ns, const Visit& visit) {
   constexpr std::ptrdiff_t kMostLooks = 4096;

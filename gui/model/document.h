@@ -92,7 +92,8 @@ struct Document {
   /// holds for call_at().
   [[nodiscard]] std::vector<const CallFacts*> running_at(std::int64_t time_ns,
                                                          std::size_t most) const;
-  /// Returns the latest call that runs at that time, else the last one that had begun, else the first one.
+  /// Returns the latest call that runs at that time, as running_at() finds it, else the last one that had begun, else
+  /// the first one.
   /// Null: no calls.
   [[nodiscard]] const CallFacts* call_at(std::int64_t time_ns) const;
   [[nodiscard]] const CallFacts* find_call(std::uint32_t communicator,

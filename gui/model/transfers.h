@@ -55,7 +55,8 @@ struct Transfers {
   }
 };
 
-/// Returns the transfers of a call, at most 2 million.  takes  O(primitives of the call)
+/// Returns the transfers of a call, of which at most about 2 million (128 MB) are kept: Transfers::is_cut.
+/// takes  O(primitives of the call)
 Transfers transfers_of(const Document& document, const CallFacts& call);
 
 /// Returns the bytes in one direction of the busiest link: between two ranks, or between a rank and

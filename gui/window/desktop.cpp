@@ -134,6 +134,7 @@ class Window {
   void load(std::string what, Loader::Open open) {
     remember();
     has_part_ = false;
+    again_ = false;  // take() sets it again
     loader_.start(std::move(what), std::move(open));
   }
 
@@ -254,8 +255,8 @@ class Window {
     if (requests.closes) glfwSetWindowShouldClose(window_, GLFW_TRUE);
     if (!requests.lesson.empty()) start_lesson({.name = requests.lesson});
     if (requests.again) {
-      again_ = true;
       start_lesson(*requests.again);
+      again_ = true;
     }
     if (!requests.paths.empty()) open_files(requests.paths);
   }
@@ -316,7 +317,6 @@ Opened open_asked(const Arguments& arguments, const OnProgress& on_progress,
   return open_paths(arguments.paths, on_progress, on_part, arguments.cluster);
 }
 
-/// A hung job opens with its culprits, and a document without calls with its findings.
 void show_hang(Session& session) {
   const bool is_hang = std::ranges::any_of(
       session.document()->findings,

@@ -17,8 +17,10 @@ TimeRange played_range(const Arguments& arguments, const Document& document);
 /// Moves the session to the time, lesson or event that the arguments name.
 /// errors  InvalidArgument: the lesson or the event does not exist
 Status go_where_asked(const Arguments& arguments, Session& session);
+/// Opens a hung job at its end with its findings, and so a document without calls that has findings.
+/// shape  the session has a document
 void show_hang(Session& session);
-/// Returns the initial state of the lesson's controls; none: no lesson.
+/// Returns the initial state of the lesson's controls; none: no lesson, or an unknown one.
 std::optional<LessonBar> lesson_bar(const Arguments& arguments);
 
 }  // namespace ringside::gui

@@ -19,7 +19,8 @@ struct Request {
   std::vector<HostPort> services = {};
   std::vector<Place> workers = {};     ///< PyTorch's control plane in each process, by rank
   std::optional<HostPort> store = {};  ///< the job's TCPStore, which lists the workers
-  /// Processes of this host whose stacks are read. For a launcher, the stacks of its ranks are read.
+  /// Processes of this host whose stacks are read. For a launcher, the stacks of its ranks are read. At most 64 stacks
+  /// are read in all.
   std::vector<std::int64_t> pids = {};
   bool diagnoses = false;   ///< whether RAS runs its DIAGNOSTICS
   bool uses_pipes = false;  ///< whether dumps are requested through pipes

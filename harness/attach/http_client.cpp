@@ -14,6 +14,7 @@
 namespace ringside::attach {
 namespace {
 
+// Chosen: the control plane sends a handful of short headers; a peer that sends more is another service.
 constexpr int kMostHeaders = 100;
 constexpr std::size_t kHeaderRoom = 256 * 1024;
 

@@ -12,7 +12,7 @@
 
 namespace ringside::attach {
 
-/// The state of the job, as consecutive reports of a RAS service show it.
+/// The state of the job, as consecutive reports of a RAS service show it, or consecutive dumps of some ranks.
 enum class JobState {
   Unknown,  ///< too few reports, or none
   Moves,    ///< ranks launch or complete calls

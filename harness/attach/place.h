@@ -33,7 +33,7 @@ Result<Place> parse_place(std::string_view text);
 Result<SocketAddress> resolve(const HostPort& host, Deadline deadline);
 
 /// Connects to a place.
-/// errors  PeerGone: nothing listens there.  Timeout; System
+/// errors  as resolve(); PeerGone: nothing listens there.  InvalidArgument: the path of a Unix socket is too long
 Result<UniqueFd> connect(const Place& place, const Patience& patience);
 
 }  // namespace ringside::attach

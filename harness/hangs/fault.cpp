@@ -212,9 +212,11 @@ class Injector {
     if (program_.ranks >= 8 && random_.chance(15)) {
       // Two ranks of one host at once: one common cause.
       const int other = place->rank ^ 1;
-      const std::vector<Step>& body = program_of(other).body;
-      if (other < program_.ranks && place->index < body.size() &&
-          body[place->index].kind == Kind::Call) {
+      const auto has_that_call = [&] {
+        const std::vector<Step>& body = program_of(other).body;
+        return place->index < body.size() && body[place->index].kind == Kind::Call;
+      };
+      if (other < program_.ranks && has_that_call()) {
         place->rank = other;
         halt_at(*place, death.halt, death.text);
       }

@@ -103,7 +103,7 @@ Nanoseconds usual_time(const Step& call);
 ///
 /// A collective completes when every member is in its k-th call of the group and all k-th calls
 /// agree. Calls that disagree never complete. A send completes with the k-th receive of that pair,
-/// if the lengths are equal. The root of a broadcast of at most 64 KiB does not wait for the
+/// if their counts and types are equal. The root of a broadcast of at most 64 KiB does not wait for the
 /// others: the data fits in the slots.
 ///
 /// The host takes 10 us to enqueue a kernel. It waits while 1,000 of its kernels have not ended.

@@ -80,6 +80,14 @@ Entry make_entry(const Record& record, int rank, const Recorder& recorder, std::
   return entry;
 }
 
+/// Returns the number of calls that the rank had made by the time. Calls are made in order, so they are a prefix.
+std::size_t calls_until(const RankHistory& history, std::int64_t moment) {
+  const auto end =
+      std::partition_point(history.records.begin(), history.records.end(),
+                           [moment](const Record& record) { return record.created <= moment; });
+  return static_cast<std::size_t>(end - history.records.begin());
+}
+
 }  // namespace
 
 const std::vector<Release>& releases() {
@@ -102,6 +110,15 @@ bool has_format(const Release& release, int major, int minor) {
   return ringside::has_format(release.format, major, minor);
 }
 
+std::size_t entries_until(const RankHistory& history, std::int64_t moment) {
+  const std::size_t calls = calls_until(history, moment);
+  std::size_t entries = calls;
+  for (std::size_t i = 0; i < calls; ++i) {
+    if (ends_set(history.records, i)) ++entries;
+  }
+  return entries;
+}
+
 Snapshot take_snapshot(const Program& program, const RankHistory& history, int rank,
                        const Recorder& recorder, std::int64_t moment, std::int64_t epoch) {
   Snapshot snapshot;
@@ -115,15 +132,8 @@ Snapshot take_snapshot(const Program& program, const RankHistory& history, int r
   }
   std::vector<GroupStatus> status(snapshot.groups.size());
 
-  // Calls are made in order, so those before the given time are a prefix.
-  const auto end =
-      std::partition_point(history.records.begin(), history.records.end(),
-                           [moment](const Record& record) { return record.created <= moment; });
-  const auto count = static_cast<std::size_t>(end - history.records.begin());
-  std::size_t all = count;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (ends_set(history.records, i)) ++all;
-  }
+  const std::size_t count = calls_until(history, moment);
+  const std::size_t all = entries_until(history, moment);
   const auto kept = static_cast<std::size_t>(recorder.capacity);
   const std::size_t first = all > kept ? all - kept : 0;
   snapshot.entries.reserve(recorder.is_only_active ? 0 : all - first);

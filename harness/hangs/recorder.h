@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -67,6 +68,10 @@ struct Snapshot {
   std::vector<GroupStatus> status;  ///< groups that had a call
   std::vector<int> groups;          ///< groups of the rank in the order of their creation
 };
+
+/// Returns the number of entries that a rank's recorder has made by a time, with those that it has overwritten.
+/// moment  virtual time, ns
+std::size_t entries_until(const RankHistory& history, std::int64_t moment);
 
 /// Returns the content of a rank's recorder.
 /// moment  virtual time of the dump, ns

@@ -82,9 +82,11 @@ Json truth_json(const HangCase& hang, const Truth& truth, const std::string& id)
   out["dumps_removed"] = evidence.dumps_removed;
   out["dump_moment"] = words(evidence.moment);
   bool has_wrapped = false;
-  for (const RankHistory& rank : hang.play.ranks) {
-    has_wrapped =
-        has_wrapped || rank.records.size() > static_cast<std::size_t>(hang.recorder.capacity);
+  for (std::size_t rank = 0; rank < hang.play.ranks.size(); ++rank) {
+    const std::int64_t dump = evidence.dump_time[rank];
+    const std::int64_t moment = dump == kNever ? evidence.first_timeout : dump;
+    has_wrapped = has_wrapped || entries_until(hang.play.ranks[rank], moment) >
+                                     static_cast<std::size_t>(hang.recorder.capacity);
   }
   out["recorder"] = {{"backend", hang.recorder.is_gloo ? "gloo" : "nccl"},
                      {"torch", hang.recorder.release.torch},

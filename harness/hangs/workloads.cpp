@@ -98,7 +98,7 @@ class Writer {
   Random& random_;
 };
 
-/// Returns a divisor of n that is at least `least`; n if there is no smaller one.
+/// Returns a divisor of n from `least` to 8, at most n / 2; n if there is none.
 int divisor(int n, int least, Random& random) {
   std::vector<int> found;
   for (int d = least; d * 2 <= n; ++d) {
@@ -201,7 +201,7 @@ void expert(Writer& writer) {
   writer.call(Op::AllReduce, 0, writer.size(), DataType::Float32);
 }
 
-/// Tensor-parallel groups are innermost, then pipeline stages, then data-parallel groups.
+/// Tensor-parallel groups are innermost, then data-parallel groups; pipeline stages are outermost.
 void mixed(Writer& writer) {
   const int ranks = writer.ranks();
   if (ranks < 8 || ranks % 4 != 0) return tensor(writer);

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <numeric>
 
 #include "base/vocabulary.h"
@@ -88,6 +90,14 @@ class MpiLibrary final : public PeerLibrary {
     if (is_reduction(call.collective) && op_of(call.op) == MPI_OP_NULL) {
       return Error{ErrorCode::Unsupported, fmt::format("{} by MPI", to_string(call.op)),
                    "give sum, prod, max or min"};
+    }
+    // MPI counts elements, and the places of blocks, by int.
+    constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+    const std::int64_t elements = std::accumulate(
+        call.counts.begin(), call.counts.end(), call.counts.empty() ? call.count : std::int64_t{0});
+    if (elements > kMost) {
+      return Error{ErrorCode::Unsupported, fmt::format("{} elements in one call by MPI", elements),
+                   fmt::format("give a size of at most {} elements", kMost)};
     }
     return {};
   }

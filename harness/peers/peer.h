@@ -21,7 +21,8 @@ class PeerLibrary {
 
   /// Returns the library with its version.
   [[nodiscard]] virtual std::string name() const = 0;
-  /// errors  Unsupported: the library lacks the collective, type or operation; before any rank begins
+  /// errors  Unsupported: the library lacks the collective, type or operation, or takes fewer elements; before any rank
+  ///         begins
   [[nodiscard]] virtual Status check(const CollectiveCall& call) const = 0;
   /// Runs a call, whose input and output do not overlap, and returns when this rank's part is done.
   /// errors  System: the library's own error

@@ -6,8 +6,8 @@
 
 #include "harness/probe/read_machine.h"
 
-/// Finds the firewall rules that drop a job's packets. The kernel picks the ports of a job, so any rule that drops
-/// packets to such ports counts.
+/// Finds the firewall rules that drop a job's packets. The kernel picks the ports of a job, so a rule counts
+/// whatever its ports are.
 namespace ringside::probe {
 namespace {
 

@@ -38,6 +38,7 @@ void mark_outliers(PairMatrix& matrix) {
     if (like.size() < kFewest) continue;
     const double rate = median(rates), time = median(times);
     for (PairCell* cell : like) {
+      // Chosen: equal links differ by less, also while their hosts are busy; latencies vary more than rates.
       cell->is_slow = cell->gbs < rate / 2;
       if (cell->is_slow) {
         cell->why = fmt::format("{:.2f} GB/s, the median {:.2f}", cell->gbs, rate);

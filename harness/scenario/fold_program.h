@@ -18,6 +18,7 @@ struct FoldedProgram {
 };
 
 /// Folds a program.
+/// program  a healthy one: the peers in bodies of single iterations (RankProgram::odd) are not compared
 /// like     by rank: the rank whose program it runs, in its own groups of the same families, if
 ///          `program` has one rank per role (hangs::Roles); empty: each rank runs its own program
 /// path_class_of   path class of two ranks: ranks are equivalent only if their transfers use equal

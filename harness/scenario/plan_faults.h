@@ -46,7 +46,7 @@ struct PlannedFaults {
 /// sends     sends of the unedited program
 /// errors    InvalidArgument: several failing connections, or one that no collective uses; a
 ///           connection that is slow only from some message on; a collective that programs cannot
-///           express
+///           express; groups that the program does not have
 Result<PlannedFaults> plan_faults(const FaultPlan& plan, hangs::Program& program,
                                   std::optional<Seconds> patience = {}, const SendsOf& sends = {});
 

@@ -21,7 +21,7 @@ namespace ringside {
 namespace {
 
 constexpr int kMostRanks = 65536;
-constexpr std::size_t kMostParallel = 6;
+constexpr std::size_t kMostParallel = 6;  ///< Chosen: Megatron-LM has five dimensions
 
 /// Reads one scenario; ProgramReader reads the steps of the ranks.
 class ScenarioReader {

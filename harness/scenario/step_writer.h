@@ -22,6 +22,7 @@ class StepWriter {
     add_parallel_groups(dimensions, outline_);
   }
 
+  /// Returns the index of a family.  shape  the outline has it
   [[nodiscard]] int family(std::string_view name) const;
   /// Adds a copy of a family's groups, so that their calls do not wait for the original's calls.
   int copy_family(int family, const char* name);

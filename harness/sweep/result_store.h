@@ -41,7 +41,7 @@ class ResultStore {
   /// errors  System: the file cannot be written.  Corrupt: not a result store. This holds for all functions below
   Status set_points(const std::vector<StoredPoint>& points);
 
-  /// Takes the first open point for this worker. Points of ended workers count as open.
+  /// Takes the first open point for this worker; when none is left, the first one of a worker that ended.
   /// returns  its key; none: all points are done or taken by other workers
   Result<std::optional<std::string>> take();
 

@@ -46,6 +46,21 @@ TEST(AuditHostile, MemoryForTreesFollowsTheNumberOfLines) {
   EXPECT_LT(peak_memory_of([&] { audit_text(text); }), 64 * kMiB);
 }
 
+TEST(AuditHostile, TablesOfTextsAreLimited) {
+  constexpr std::size_t kMost = 10'000;
+  std::string text;
+  for (int i = 0; i < 12'000; ++i) {
+    text += fmt::format(
+        "h1:1:1 [0] NCCL INFO NCCL version 2.{}.{}+cuda12.4\nh1:1:1 [0] NCCL INFO Using network "
+        "n{}\n",
+        i / 100, i % 100, i);
+  }
+  const Audit audit = audit_text(text);
+  EXPECT_LE(audit.facts.versions.size(), kMost);
+  EXPECT_LE(audit.facts.version_facts.size(), kMost);
+  EXPECT_LE(audit.facts.networks.size(), kMost);
+}
+
 TEST(AuditHostile, MemoryForRingsFollowsTheNumberOfLines) {
   std::string text = comm_line(0, 0, 1'000'000, "START");
   for (int channel = 0; channel < 64; ++channel) {

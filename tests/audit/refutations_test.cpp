@@ -35,6 +35,20 @@ TEST(AuditRefutations, ALimitThatTheTextShowsIsNamed) {
   EXPECT_THAT(audit.findings.front().fix, HasSubstr("ulimit -l unlimited"));
 }
 
+// The soft limit applies, whatever the hard one is; /proc states it in bytes.
+TEST(AuditRefutations, TheSoftLimitOfProcIsNamedInKib) {
+  const Audit audit = audit_text(
+      kRefused +
+      "Max locked memory         67108864             unlimited            bytes     \n");
+  ASSERT_TRUE(audit.has("memlock_limit", Severity::Error));
+  EXPECT_THAT(audit.findings.front().title, HasSubstr(": 65536 KiB"));
+  EXPECT_FALSE(audit_text(kRefused + "Max locked memory  unlimited  unlimited  bytes\n")
+                   .has("memlock_limit"));
+  EXPECT_THAT(
+      audit_text(kRefused + "max locked memory           (kbytes, -l) 64\n").findings.front().title,
+      HasSubstr(": 64 KiB"));
+}
+
 TEST(AuditRefutations, MissingEvidenceThatWouldDecideIsListed) {
   const Audit audit = audit_text(kRefused);
   ASSERT_FALSE(audit.findings.empty());
@@ -72,6 +86,16 @@ TEST(AuditRefutations, AGidIndexIsJudgedByTheTableOfItsHost) {
   EXPECT_THAT(finding.title, HasSubstr("index 7"));
   EXPECT_THAT(finding.fix, Not(HasSubstr("show_gids")));
   EXPECT_TRUE(finding.unseen.empty());
+}
+
+// An empty GID is a surer reason than a time-out of a later line, whether lines name their devices or not.
+TEST(AuditRefutations, TheSurestReasonOfUnconnectedPairsIsTakenWithoutDevices) {
+  const std::string failed =
+      "w-2:214:391 [0] misc/ibvwrap.cc:284 NCCL WARN Call to ibv_modify_qp failed with error ";
+  const Audit audit =
+      audit_text(failed + "No data available\n" + failed + "Connection timed out\n");
+  ASSERT_TRUE(audit.has("gid_index", Severity::Error));
+  EXPECT_THAT(audit.findings.front().title, HasSubstr("the GID is empty"));
 }
 
 TEST(AuditRefutations, AnIndexThatExistsGivesNoFinding) {

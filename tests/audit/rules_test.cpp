@@ -193,6 +193,18 @@ TEST(AuditRules, RanksThatShareAGpuKeepTheirHostId) {
   }));
 }
 
+// The table of releases names the product line: RTX 40.
+TEST(AuditRules, AGpuThatIsTooNewIsQuoted) {
+  const Audit audit =
+      of("GPU 0: NVIDIA GeForce RTX 4090 (UUID: GPU-4c1a2b3d)\n"
+         "n01:4000:4000 [0] NCCL INFO NCCL version 2.14.3+cuda11.7\n");
+  const auto found = std::ranges::find(audit.findings, "gpu_arch_unsupported", &Finding::id);
+  ASSERT_NE(found, audit.findings.end());
+  EXPECT_TRUE(std::ranges::any_of(found->evidence.lines(), [](const QuotedLine& line) {
+    return line.text.find("RTX 4090") != std::string::npos;
+  }));
+}
+
 TEST(AuditRules, ConnectionsWithoutGpuDirectAreFoundBetweenHosts) {
   EXPECT_TRUE(of(job_of_four("IB", "NET/IB/0")).has("gdr_missing", Severity::Warning));
   EXPECT_FALSE(of(job_of_four("Socket", "NET/Socket/0")).has("gdr_missing"));

@@ -177,6 +177,12 @@ TEST(AttachOptions, WhatCannotBeMeantIsRefusedWithTheFix) {
                                                      {"--metrics", "x"},
                                                      {"h:99999"},
                                                      {"--watch", "--save", "x"},
+                                                     {"--watch", "h", "--pid", "1"},
+                                                     {"--watch", "h", "--store", "h"},
+                                                     {"--watch", "h", "--worker", "h:1"},
+                                                     {"--watch", "h", "--pipe"},
+                                                     {"--watch", "h", "--diagnostics"},
+                                                     {"--watch-for", "5"},
                                                      {"--watch", "--metrics", ":99999"}};
   for (std::vector<std::string> words : all) {
     words.insert(words.begin(), "attach");

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "ringside/trace_reader.h"
 #include "tests/cli/program.h"
@@ -407,6 +409,16 @@ TEST(BenchVerb, RefusesOptionsOfProcessesOnAGpu) {
       run_program({"bench", "all_reduce", "--device", "cuda", "--transport", "shm"});
   EXPECT_EQ(both.status, 2);
   EXPECT_THAT(both.err, testing::HasSubstr("--transport with --device cuda"));
+  for (const std::vector<std::string>& option :
+       {std::vector<std::string>{"--dumps", temporary_path("no_dumps")},
+        std::vector<std::string>{"--status", "28028"}, std::vector<std::string>{"--expect"},
+        std::vector<std::string>{"--ranks-per-node", "2"}}) {
+    std::vector<std::string> words{"bench", "all_reduce", "--device", "cuda"};
+    words.insert(words.end(), option.begin(), option.end());
+    const Outcome refused = run_program(words);
+    EXPECT_EQ(refused.status, 2) << option.front();
+    EXPECT_THAT(refused.err, testing::HasSubstr(option.front() + " with --device cuda"));
+  }
   EXPECT_EQ(run_program({"bench", "all_reduce", "--device", "cuba"}).status, 2);
   const Outcome alone = run_program({"bench", "all_reduce", "--processes"});
   EXPECT_EQ(alone.status, 2);

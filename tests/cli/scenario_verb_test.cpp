@@ -114,6 +114,12 @@ TEST(ScenarioVerb, ReportsTheCostOfAFindingAsATime) {
   fs::remove_all(replay);
 }
 
+TEST(ScenarioVerb, HostsOfFindingsAreRefusedForAHang) {
+  const Outcome run = run_program({"reproduce", "dumps", "--cluster", "dgx-h100"});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_NE(run.err.find("--cluster without --findings"), std::string::npos) << run.err;
+}
+
 TEST(ScenarioVerb, AVerdictIsVerified) {
   const std::string dumps = new_path("dumps");
   ASSERT_EQ(run_program({"generate", "hangs", "--class", "missing_rank", "--ranks", "8", "--seed",

@@ -55,6 +55,16 @@ TEST(Session, TipsNameWhatIsUnderThePointer) {
   EXPECT_TRUE(has_tip(View::Slots, "slot 7 is free"));
 }
 
+// The pointer may rest on a chunk of a call of more ranks, while the time goes on to the next call.
+TEST(Session, AChunkOfAnotherCallHasNoTip) {
+  Session session;
+  session.open(late_document());
+  session.state().now_ns = 60'000;
+  session.prepare(View::Chunks, {.width = 900, .height = 500});
+  EXPECT_FALSE(session.tip({Target::Kind::Chunks, 1, 0, 0}).empty());
+  EXPECT_TRUE(session.tip({Target::Kind::Chunks, 1'000'000, 0, 0}).empty());
+}
+
 TEST(Session, AStrokeIsFoundNearItsLine) {
   Panel panel;
   panel.picture.strokes.push_back(
@@ -152,6 +162,34 @@ TEST(Numbers, UnknownNumbersAreNamedAsSuch) {
   EXPECT_EQ(middle.find("0 B of 0 B"), std::string::npos);
   EXPECT_EQ(middle.find("nothing has arrived"), std::string::npos);
   EXPECT_NE(text_at(10'000).find("algbw | 100.00 GB/s"), std::string::npos);
+}
+
+// Of an all-reduce of two ranks the bus carries as much as the algorithm, of one of four ranks 1.5 times as much.
+TEST(Numbers, TheBusBandwidthIsThatOfTheCallsOwnGroup) {
+  std::vector<TraceEvent> events;
+  const auto add_call = [&](std::uint32_t communicator, std::int32_t ranks, std::int64_t begin_ns) {
+    for (std::int32_t rank = 0; rank < ranks; ++rank) {
+      TraceEvent event;
+      event.kind = EventKind::Collective;
+      event.communicator = communicator;
+      event.rank = rank;
+      event.bytes = 1'000'000;
+      event.begin_ns = begin_ns;
+      event.end_ns = begin_ns + 10'000;
+      events.push_back(event);
+    }
+  };
+  add_call(0, 4, 0);
+  add_call(1, 2, 20'000);
+  Session session;
+  session.open(document_of(events));
+  const auto text_at = [&](std::int64_t now_ns) {
+    session.state().now_ns = now_ns;
+    return to_text(session.prepare(View::Numbers, {.width = 900, .height = 500}));
+  };
+  EXPECT_NE(text_at(10'000).find("busbw | 150.00 GB/s"), std::string::npos);
+  const std::string pair = text_at(30'000);
+  EXPECT_NE(pair.find("busbw | 100.00 GB/s"), std::string::npos) << pair;
 }
 
 // The lesson is loaded again with other numbers: half of one is half of the other.

@@ -394,6 +394,25 @@ TEST(Decide, OneAgainstOneIsDecidedByEarlierCalls) {
   EXPECT_LT(verdict.best.confidence, 0.8);
 }
 
+// Ranks 0-3 call all_reduce and ranks 4-7 broadcast. Only rank 0 has earlier calls, which show that its all_reduce was due;
+// ranks without earlier calls do not make it unusual.
+TEST(Decide, RanksWithoutAHabitDoNotChangeTheHabitOfTheirSide) {
+  SmallJob job(8);
+  const int world = job.add_group("0", {0, 1, 2, 3, 4, 5, 6, 7}, "dp");
+  const int solo = job.add_group("1", {0}, "dp");
+  for (int i = 0; i < 4; ++i) {
+    job.all_call(solo, "nccl:all_reduce", 8);
+    job.all_call(solo, "nccl:all_reduce", 64);
+  }
+  job.all_call(solo, "nccl:all_reduce", 8);
+  for (const int rank : {0, 1, 2, 3}) job.call(rank, world, "nccl:all_reduce", 64);
+  for (const int rank : {4, 5, 6, 7}) job.call(rank, world, "nccl:broadcast", 64);
+  const Verdict verdict = job.verdict();
+  EXPECT_EQ(verdict.best.kind, Kind::OpMismatch);
+  EXPECT_THAT(verdict.best.culprits, IsEmpty());
+  EXPECT_THAT(verdict.best.suspects, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
 // Rank 3 enters the world first, rank 2 the pair first: each waits for the other.
 TEST(Decide, TwoGroupsEnteredInOppositeOrdersAreACycle) {
   SmallJob job(4);

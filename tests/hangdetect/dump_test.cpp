@@ -127,6 +127,19 @@ TEST_F(TwoFolders, SkipsAndNamesAFileWithoutPermission) {
   EXPECT_FALSE(examine({dump.string()}));
 }
 
+// The names are equal by their numbers: the two mentions of one file must still become one.
+TEST(DumpFiles, AFileThatIsNamedTwiceIsReadOnce) {
+  const fs::path folder = fs::temp_directory_path() / "ringside-named-twice";
+  fs::create_directories(folder);
+  const std::string plain = folder / "rank1.log";
+  const std::string padded = folder / "rank01.log";
+  for (const std::string& path : {plain, padded}) std::ofstream(path) << "step 1\n";
+  const auto inputs = find_inputs({plain, padded, plain});
+  fs::remove_all(folder);
+  ASSERT_TRUE(inputs);
+  EXPECT_EQ(inputs->files.size(), 2U);
+}
+
 TEST(DumpFiles, TheRankIsTheLastNumberOfTheName) {
   EXPECT_EQ(rank_of_name("/tmp/nccl_trace_rank_12"), 12);
   EXPECT_EQ(rank_of_name("dump_3.pickle"), 3);

@@ -28,6 +28,15 @@ TEST(LastLines, ALineMayBeginWithItsRank) {
   EXPECT_EQ(read_ranked_line("").rank, -1);
 }
 
+TEST(LastLines, ARankThatALineOnlyMentionsIsNotItsWriter) {
+  EXPECT_EQ(read_ranked_line("waiting for rank 3 to arrive").rank, -1);
+  EXPECT_EQ(read_ranked_line("sending 64 bytes to  rank 3").rank, -1);
+  EXPECT_EQ(read_ranked_line("rank 0: waiting for rank 3").rank, -1) << "two ranks";
+  EXPECT_EQ(read_ranked_line("rank 3: others wait for rank 3").rank, 3);
+  EXPECT_EQ(read_ranked_line("hello from rank 3").rank, 3);
+  EXPECT_EQ(read_ranked_line("12:00:01 worker [for] rank 3: step 1").rank, 3);
+}
+
 TEST(LastLines, ALineWithOtherWordsIsOdd) {
   const OddLine odd = odd_line_out(lines({"step 413 forward done", "step 413 forward done",
                                           "step 412 forward done", "finished after 412 steps"}));

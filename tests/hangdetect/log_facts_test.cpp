@@ -79,6 +79,37 @@ TEST(Statements, TheFurthestStepDoesNotDependOnTheOrderOfTheLines) {
   EXPECT_THAT(facts.run.at_last_step, ElementsAre(0));
 }
 
+/// Returns a line of one part of the input.
+logs::Record line_of(std::uint32_t piece, std::string_view text) {
+  logs::Record record;
+  record.place.piece = piece;
+  record.line = text;
+  return record;
+}
+
+// Piece 0 has an alarming line before the step and a question after it, piece 1 an alarming line after the step. Then the
+// connection of piece 0 is restored: only the first of the three lines is over.
+TEST(Statements, ARestoredConnectionEndsOnlyTheAlarmsOfItsOwnPiece) {
+  LogFacts facts;
+  Statements statements(facts);
+  const auto note = [&](std::uint32_t piece, std::string_view text) {
+    statements.note_run(line_of(piece, text), read_run_line(text), -1);
+  };
+  note(0, "Connection to OST0012 was lost, the request has timed out");
+  note(0, "step 12/100");
+  ASSERT_EQ(facts.run.steps, 1U);
+  note(0, "why has the request timed out?");
+  note(1, "Connection to OST0044 was lost, the request has timed out");
+  EXPECT_EQ(facts.run.alarming, 3U);
+  note(0, "Connection restored to OST0012");
+  EXPECT_EQ(facts.run.alarming_since_step, 1U);
+  EXPECT_EQ(facts.run.alarming, 2U);
+  note(1, "Connection restored to OST0044");
+  EXPECT_EQ(facts.run.alarming_since_step, 0U);
+  EXPECT_EQ(facts.run.alarming, 1U);
+  EXPECT_EQ(facts.run.questions, 1U);
+}
+
 TEST(RasText, ARankBeyondTheLimitJoinsNoOtherFinding) {
   constexpr int kLimit = 4096;
   LogFacts facts;
@@ -196,6 +227,22 @@ TEST(StackFiles, TheRankThatWorksWhileTheOthersWaitIsNamed) {
   EXPECT_EQ(best.kind, Kind::Straggler);
   EXPECT_THAT(best.culprits, ElementsAre(2));
   EXPECT_LT(best.confidence, 0.8);
+}
+
+// The number in the name is the process's id.
+TEST(StackFiles, TheProcessIdInTheNameOfAJsonFileIsNoRank) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / "ringside-stack-of-a-pid";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "pyspy-77.json")
+      << R"([{"pid":77,"thread_id":2,"thread_name":"MainThread","owns_gil":true,)"
+         R"("frames":[{"name":"read","filename":"tarfile.py","line":7}]}])";
+  const auto all = examine({folder.string()});
+  std::filesystem::remove_all(folder);
+  ASSERT_TRUE(all);
+  ASSERT_EQ(all->facts.stacks.size(), 1U);
+  EXPECT_THAT(all->facts.stacks.front().ranks, IsEmpty());
+  EXPECT_THAT(all->facts.stacks.front().pids, ElementsAre(77));
 }
 
 TEST(StackFiles, TheJsonOfPySpyIsReadToo) {

@@ -66,6 +66,20 @@ TEST(RankTimers, ARankWithMuchLongerOwnWorkIsSlow) {
               ElementsAre(1));
 }
 
+TEST(RankTimers, CellsAreComparedInOneUnit) {
+  const std::string head = "| timer | rank 0 | rank 1 | rank 2 |\n|---|---|---|---|\n";
+  EXPECT_THAT(slow_in(head + "| forward | 900 ms | 1.0 s | 910 ms |\n"), IsEmpty());
+  EXPECT_THAT(slow_in(head + "| forward | 900 ms | 5.0 s | 910 ms |\n"), ElementsAre(1));
+  EXPECT_THAT(slow_in(head + "| forward | 900 ms | 5.0 | 910 ms |\n"), IsEmpty());
+}
+
+// Of rates, the lowest is the slowest rank's.
+TEST(RankTimers, ATableOfRatesShowsTheRankWithTheLowest) {
+  const std::string head = "| metric | rank 0 | rank 1 | rank 2 |\n|---|---|---|---|\n";
+  EXPECT_THAT(slow_in(head + "| TFLOPS | 300 | 140 | 301 |\n"), ElementsAre(1));
+  EXPECT_THAT(slow_in(head + "| throughput | 100 | 101 | 190 |\n"), IsEmpty());
+}
+
 TEST(RankTimers, WaitsAndNoiseShowNoSlowRank) {
   EXPECT_THAT(slow_in("all-grads-sync:\nrank  0: 10\nrank  1: 400\nrank  2: 11\n"), IsEmpty());
   EXPECT_THAT(slow_in("forward:\nrank  0: 1500.1\nrank  1: 1510.0\nrank  2: 1502.3\n"

@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -11,6 +13,7 @@
 #include "harness/hangs/outline.h"
 #include "harness/hangs/player.h"
 #include "harness/hangs/recorder.h"
+#include "harness/hangs/truth.h"
 #include "tests/hangs/programs.h"
 
 namespace ringside::hangs {
@@ -51,6 +54,23 @@ TEST(Grouped, ARingOfSendsAndReceivesComesThroughTogetherAndNotOneByOne) {
                                  "5}, transfer: {on: world, from: 1, to: 0, count: 5}]}\n",
                                  2))
                    .is_hung());
+}
+
+// Each of two iterations makes a send, a receive, and the entry that ends the set.
+TEST(Grouped, TheEntryThatEndsASetTakesRoomInTheRing) {
+  const Program program = program_of("- send_recv: {on: world, count: 50}\n");
+  const Play all = played(program);
+  EXPECT_EQ(entries_until(all.ranks.front(), INT64_MAX), 6U);
+  EXPECT_EQ(entries_until(all.ranks.front(), 0), 3U) << "the second iteration begins later";
+  const auto has_wrapped = [&](int capacity) {
+    Program again = program_of("- send_recv: {on: world, count: 50}\n");
+    Play own = played(again);
+    HangCase hang = kept_case("ring", std::move(again), std::move(own));
+    hang.recorder.capacity = capacity;
+    return truth_json(hang, Truth{}, "ring")["recorder"]["wrapped"].get<bool>();
+  };
+  EXPECT_TRUE(has_wrapped(5)) << "four calls, and two ends of sets";
+  EXPECT_FALSE(has_wrapped(6));
 }
 
 TEST(Grouped, EachRankSendsSoManyPlacesOnRoundTheGroup) {

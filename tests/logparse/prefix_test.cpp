@@ -117,6 +117,20 @@ TEST(Wrappers, DockerObjectsAreUnescaped) {
   EXPECT_TRUE(is_found);
 }
 
+TEST(Wrappers, PairsOfEscapesAreOneCharacter) {
+  const auto text_of = [](const std::string& line) {
+    std::string text;
+    std::int64_t time_us = 0;
+    return unwrap_json_line(line, text, time_us) ? text : "none";
+  };
+  EXPECT_EQ(text_of(R"({"log":"a \ud83d\ude00 \u20ac \u00e9"})"),
+            "a \xf0\x9f\x98\x80 \xe2\x82\xac \xc3\xa9");
+  EXPECT_EQ(text_of(R"({"log":"a \ud83d b \ude00"})"), "a \xef\xbf\xbd b \xef\xbf\xbd")
+      << "a half alone is no character";
+  EXPECT_EQ(text_of(R"({"log":"a \ud83d\ud83d\ude00"})"), "a \xef\xbf\xbd\xf0\x9f\x98\x80");
+  EXPECT_EQ(text_of(R"({"log":"a \ud83d\u12"})"), "none");
+}
+
 TEST(Wrappers, PiecesOfAContainersLineAreJoined) {
   EXPECT_EQ(records_of("2025-03-01T10:11:12Z stdout P n01:411:980 [3] NCCL INFO Using net\n"
                        "2025-03-01T10:11:12Z stdout F work IB\n"),

@@ -35,6 +35,11 @@ TEST(RankTables, RowsBecomeLinesOfTheirRank) {
               ElementsAre("rank 0: seq 812, all_reduce", "rank 3: seq 811, read (socket.py:705)"));
 }
 
+TEST(RankTables, CellsMayRepeatTheWordInAnyCase) {
+  EXPECT_THAT(rows("| Rank | State |\n|---|---|\n| Rank 0 | waits |\n| ranks 1-3 | reads |\n"),
+              ElementsAre("rank 0: waits", "ranks 1-3: reads"));
+}
+
 // A single row is an ordinary line; nccl-tests and torchrun have the word elsewhere.
 TEST(RankTables, OtherTablesStay) {
   EXPECT_TRUE(rows("| rank | where |\n|---|---|\n| 0 | x |\nSo\n").empty());

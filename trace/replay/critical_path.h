@@ -45,7 +45,8 @@ struct PathKnowledge {
 ///
 /// sequence  number of the call in the communicator
 /// returns   empty if the trace has no primitives of the call
-/// takes     O(events of the communicator), and O(log events) per leg
+/// takes     O(events of the communicator); per leg O(log events), and with `knowledge` the steps back to the
+///           rank's previous sends to the same peer
 std::vector<PathLeg> critical_path(const Replay& replay, std::uint32_t communicator,
                                    std::uint32_t sequence, const PathKnowledge& knowledge = {});
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <optional>
 #include <set>
 
 #include "diag/audit/rules/rule.h"
@@ -139,12 +140,12 @@ void explain_pair(const QueuePair& pair, const std::string& on, const std::strin
 void report_unconnected_pairs(const JobFacts& facts, Findings& findings) {
   const MessageLines& modify = facts.messages[MessageId::IbModifyQpFailed];
   if (modify.evidence.empty()) return;
-  QueuePair worst;
+  std::optional<QueuePair> worst;
   std::set<std::string> devices;
   for (const KeptMessage& message : modify.kept) {
     const QueuePair pair = queue_pair_of(message);
     if (!pair.device.empty()) devices.emplace(pair.device);
-    if (worst.device.empty() || pair.trouble < worst.trouble) worst = pair;
+    if (!worst || pair.trouble < worst->trouble) worst = pair;
   }
   const std::string on = devices.empty() ? std::string() : " on " + list_of_set(devices);
   const Setting* variable = facts.setting("NCCL_IB_GID_INDEX");
@@ -168,10 +169,11 @@ void report_unconnected_pairs(const JobFacts& facts, Findings& findings) {
         "no path between the two ports: cabling, partition keys, or rails that are not routed";
     finding.fix = "ib_write_bw between the two hosts, on the devices named";
   }
-  const std::string index = !worst.index.empty()  ? std::string(worst.index)
+  if (!worst) return;
+  const std::string index = !worst->index.empty() ? std::string(worst->index)
                             : variable != nullptr ? variable->value
                                                   : std::string();
-  explain_pair(worst, on, index, finding);
+  explain_pair(*worst, on, index, finding);
 }
 
 /// Adds the cause if the text shows that only large packets are lost: a switch with a smaller MTU.

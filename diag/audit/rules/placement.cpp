@@ -60,7 +60,7 @@ struct Crossings {
 };
 
 void count_crossings(const JobFacts& facts, const CommFacts& comm, Crossings& crossings) {
-  constexpr std::size_t kMostLooked = 200'000;
+  constexpr std::size_t kMostLooked = 200'000;  // sends; of a larger communicator none is compared
   const int nodes = comm.nodes();
   if (nodes < 2 || comm.mnnvl > 0 || comm.is_guessed) return;
   std::unordered_map<std::uint64_t, std::vector<const Link*>> sends;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "diag/audit/gpu_names.h"
 #include "diag/audit/rules/rule.h"
 
 namespace ringside::audit {
@@ -136,7 +137,7 @@ void look_for_old_releases(const JobFacts& facts, Findings& findings) {
       if (release_in(text).parts == used.parts) findings.quote(finding, said);
     }
     for (const KeptLine& line : facts.plain_of(PlainLine::GpuName).kept) {
-      if (contains(line.quoted.text + " ", gpu.words)) finding.evidence.add(line.quoted);
+      if (names_gpu(line.quoted.text, gpu.words)) finding.evidence.add(line.quoted);
     }
     if (!finding.evidence.empty() && facts.messages.has(MessageId::LastError))
       finding.evidence.mix(facts.messages[MessageId::LastError].evidence);

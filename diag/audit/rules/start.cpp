@@ -241,11 +241,13 @@ void look_for_slow_starts(const JobFacts& facts, Findings& findings) {
     }
   }
   constexpr float kTooSlow_s = 120;  // slow_inits begins at 30 s
-  Finding& finding = findings.add(
-      "slow_init", longest >= kTooSlow_s ? Severity::Warning : Severity::Info,
-      fmt::format("a communicator took {:.0f} s to start, {:.0f} s of them in the bootstrap",
-                  longest, bootstrap),
-      facts.slow_inits);
+  Finding& finding =
+      findings.add("slow_init", longest >= kTooSlow_s ? Severity::Warning : Severity::Info,
+                   fmt::format("a communicator took {:.0f} s to start{}", longest,
+                               bootstrap < 0  // the line was cut before it
+                                   ? std::string()
+                                   : fmt::format(", {:.0f} s of them in the bootstrap", bootstrap)),
+                   facts.slow_inits);
   finding.cause =
       bootstrap > longest / 2
           ? "ranks waited for each other: the one with the smallest bootstrap time came last"

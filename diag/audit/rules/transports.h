@@ -29,7 +29,7 @@ NetEdges net_edges(const JobFacts& facts);
 bool lists_rdma_device(const JobFacts& facts);
 bool lacks_rdma_device(const JobFacts& facts);
 
-/// Returns whether the variable's value contains quotation marks, so that it matches no device or interface.
+/// Returns whether the variable's value is enclosed in quotation marks, so that it matches no device or interface.
 bool has_quotes(const Setting& setting);
 /// Returns the value without quotation marks.
 std::string without_quotes(std::string_view value);

@@ -55,7 +55,7 @@ Harm harm_of(const Setting& setting, const JobFacts& facts) {
   return {};
 }
 
-/// Returns whether a variable whose value is a list of names contains a quotation mark: no shell has interpreted it.
+/// Returns whether the value of a variable of the stack is enclosed in quotation marks: no shell has interpreted it.
 bool is_quoted(const Setting& setting) {
   return contains_any(setting.name, {"NCCL_", "UCX_", "GLOO_"}) && has_quotes(setting);
 }

@@ -33,7 +33,7 @@ using logs::is_digit;
 constexpr std::uint64_t kLargestDump = 1U << 30U;
 constexpr const char* kOwnDescriptors = "/proc/self/fd";
 
-/// rank2 before rank10.
+/// rank2 before rank10; names that differ only in leading zeros as texts.
 bool natural_less(const std::string& a, const std::string& b) {
   std::size_t i = 0;
   std::size_t k = 0;
@@ -54,7 +54,9 @@ bool natural_less(const std::string& a, const std::string& b) {
       ++k;
     }
   }
-  return a.size() - i < b.size() - k;
+  const std::size_t rest_a = a.size() - i;
+  const std::size_t rest_b = b.size() - k;
+  return rest_a != rest_b ? rest_a < rest_b : a < b;
 }
 
 /// Reads up to `limit` bytes into `text`, which keeps its memory between files.

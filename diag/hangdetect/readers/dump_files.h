@@ -37,7 +37,8 @@ struct BadFile {
 /// The files that the arguments name.
 struct Inputs {
   std::vector<InputFile> files;  ///< sorted by name, with numbers by value
-  std::vector<BadFile> unread;   ///< files and folders without permission
+  std::vector<BadFile>
+      unread;  ///< files and folders that cannot be read, such as without permission
 };
 
 /// Returns the files that the arguments name, and all regular files below the folders that they name. `-` is standard

@@ -77,12 +77,28 @@ OddLine split(const std::map<Value, std::vector<int>>& sides, std::size_t all) {
   return out;
 }
 
+/// Returns whether the text before `rank 3` makes it the object of a sentence: `waiting for rank 3 to arrive`. `hello from
+/// rank 3` and `running on rank 3` name the writer.
+bool is_object(std::string_view before) {
+  static constexpr std::array kRelations = {std::string_view{"for"},   std::string_view{"to"},
+                                            std::string_view{"with"},  std::string_view{"by"},
+                                            std::string_view{"after"}, std::string_view{"before"},
+                                            std::string_view{"than"}};
+  if (!before.ends_with(' ')) return false;
+  before = logs::trimmed(before);
+  std::size_t begin = before.size();
+  while (begin > 0 && is_letter(before[begin - 1])) --begin;
+  const std::string word = lower_case(before.substr(begin));
+  return std::find(kRelations.begin(), kRelations.end(), word) != kRelations.end();
+}
+
 }  // namespace
 
 RankedLine read_ranked_line(std::string_view line) {
-  constexpr std::size_t kNear = 40;
+  constexpr std::size_t kNear = 40;  // characters. Chosen: a time and a tag may be before the rank
   const std::string_view head = line.substr(0, kNear);
   RankedLine out;
+  bool is_writer = false;
   std::size_t behind = 0;
   for (const std::string_view word : {"rank", "Rank", "RANK"}) {
     for (std::size_t at = head.find(word); at != std::string_view::npos;
@@ -100,10 +116,11 @@ RankedLine read_ranked_line(std::string_view line) {
       // With two names, `rank0.log:  [rank 0]`, both belong to the line if they agree.
       if (out.rank >= 0 && out.rank != rank) return {};
       out.rank = rank;
+      is_writer |= !is_object(head.substr(0, at));
       behind = std::max(behind, end);
     }
   }
-  if (out.rank < 0) return out;
+  if (!is_writer) return {};
   const std::size_t begin = line.find_first_not_of("])>:|, \t-", behind);
   if (begin != std::string_view::npos) out.text = line.substr(begin);
   return out;
@@ -133,10 +150,9 @@ OddLine odd_line_out(const std::map<int, LastLine>& lines) {
       const std::string& most = by_rank.at(out.rest.front()).numbers[number];
       if (std::pair(few.size(), few) < std::pair(most.size(), most)) return out;
     }
-    constexpr std::array kNoEvidence = {"src", "root", "dst", "shape", "numel", "size", "count"};
+    constexpr std::array kArguments = {"src", "root", "dst", "shape", "numel", "size", "count"};
     // Progress is judged elsewhere, and a loss or a time may have any value.
-    if (std::find(kNoEvidence.begin(), kNoEvidence.end(), out.field) != kNoEvidence.end())
-      return out;
+    if (std::find(kArguments.begin(), kArguments.end(), out.field) != kArguments.end()) return out;
   }
   return {};
 }

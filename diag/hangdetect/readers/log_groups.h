@@ -32,8 +32,9 @@ class LogGroups {
  public:
   LogGroups(const Names& names, std::span<const RankDump> dumps);
 
-  /// Returns the only group that matches the rank, the group rank and the description. If several match, returns the
-  /// one in which a dump has the hint's call at its sequence number.
+  /// Returns the default group if the hint names it, or if the dumps list no group and nothing in the hint names another.
+  /// Otherwise returns the only group that matches the rank, the group rank and the description; if several match, the one
+  /// in which a dump has the hint's call at its sequence number.
   /// returns  nothing if no group or several match: a wrong group would show a mismatch between ranks that agree
   [[nodiscard]] std::optional<GroupName> find(const GroupHint& hint) const;
 

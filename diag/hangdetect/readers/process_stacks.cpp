@@ -525,8 +525,6 @@ std::vector<ProcessStack> read_json_stack(std::string_view text, std::string_vie
   }
   if (stack.frames.empty()) return {};
   classify(stack);
-  const int rank = rank_of_name(path);
-  if (rank >= 0) stack.ranks = {rank};
   return {std::move(stack)};
 }
 

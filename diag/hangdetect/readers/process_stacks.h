@@ -58,7 +58,7 @@ std::vector<ProcessStack> read_process_stacks(const std::vector<PasteLine>& line
                                               std::string_view path,
                                               std::vector<bool>* used = nullptr);
 
-/// Reads the output of `py-spy dump --json` for one process. Returns nothing for another text.
+/// Reads the output of `py-spy dump --json` for one process, which has no rank. Returns nothing for another text.
 std::vector<ProcessStack> read_json_stack(std::string_view text, std::string_view path);
 
 }  // namespace ringside::hang

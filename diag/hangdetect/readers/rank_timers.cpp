@@ -50,14 +50,26 @@ int rank_of_cell(std::string_view cell) {
   return is_whole && rank >= 0 && rank < kMostRanks ? rank : -1;
 }
 
-/// `1188.42`, `19.0 s`.  returns  -1: the cell is no time
-double time_of_cell(std::string_view cell) {
-  double time = -1;
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), time);
-  if (error != std::errc()) return -1;
-  const std::string_view unit = logs::trimmed(
+/// A time as a cell of a table has it: `1188.42`, `19.0 s`.
+struct CellTime {
+  double value = -1;      ///< below 0: the cell is no time
+  std::string_view unit;  ///< empty: none
+};
+
+CellTime time_of_cell(std::string_view cell) {
+  CellTime time;
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), time.value);
+  if (error != std::errc()) return {};
+  time.unit = logs::trimmed(
       std::string_view(end, static_cast<std::size_t>(cell.data() + cell.size() - end)));
-  return unit.empty() || unit == "ms" || unit == "s" || unit == "us" || unit == "sec" ? time : -1;
+  const bool is_unit = time.unit.empty() || time.unit == "ms" || time.unit == "s" ||
+                       time.unit == "us" || time.unit == "sec";
+  return is_unit ? time : CellTime{};
+}
+
+/// Returns the seconds of a unit; 1 for any other text.
+double seconds_of_unit(std::string_view unit) {
+  return unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : 1;
 }
 
 struct NamedTime {
@@ -67,6 +79,7 @@ struct NamedTime {
   bool is_time = false;  ///< by its unit, or by its name
 };
 
+/// Returns whether the lower-case name is of a rate: a lower value means a slower rank.
 bool names_rate(std::string_view name) {
   static constexpr std::array kWords = {
       std::string_view{"/s"},     std::string_view{"clock"},      std::string_view{"clk"},
@@ -110,7 +123,7 @@ NamedTime named_time(std::string_view part) {
     const std::size_t at = name.find_last_of(" _([-");
     if (at != std::string_view::npos) unit = name.substr(at + 1);
   }
-  const double scale = unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : 1;
+  const double scale = seconds_of_unit(unit);
   const bool has_unit = scale < 1 || unit == "s" || unit == "sec" || unit == "secs" ||
                         unit == "seconds" || unit == "time";
   out.value *= scale;
@@ -149,13 +162,24 @@ bool RankTimers::take_row(std::string_view line, std::int64_t number) {
     return true;
   }
   if (columns_.empty() || cells.size() != columns_.size() + 1) return false;
-  std::map<int, double> times;
+  std::map<int, CellTime> of_rank;
+  std::set<std::string_view> units;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    const double time = time_of_cell(cells[i + 1]);
-    if (time >= 0) times[columns_[i]] = time;
+    const CellTime time = time_of_cell(cells[i + 1]);
+    if (time.value < 0) return true;
+    of_rank[columns_[i]] = time;
+    units.insert(time.unit);
   }
-  if (times.size() == columns_.size()) {
-    if (RankTimer* timer = add(cells.front(), number)) timer->times = std::move(times);
+  // Of cells with different units, one without a unit cannot be compared.
+  const bool is_comparable = units.size() == 1 || !units.contains("");
+  if (of_rank.size() != columns_.size() || !is_comparable) return true;
+  RankTimer* timer = add(cells.front(), number);
+  if (timer == nullptr) return true;
+  timer->times.clear();
+  const bool is_rate = names_rate(lower_case(timer->name));
+  for (const auto& [rank, time] : of_rank) {
+    const double value = units.size() == 1 ? time.value : time.value * seconds_of_unit(time.unit);
+    timer->times[rank] = is_rate && value > 0 ? 1 / value : value;
   }
   return true;
 }
@@ -211,7 +235,8 @@ std::vector<int> slow_ranks(const std::vector<RankTimer>& timers) {
   double longest = 0;
   for (const RankTimer& timer : timers) {
     for (const auto& [rank, time] : timer.times) {
-      if (is_own_work(timer.name) && !names_rate(timer.name)) longest = std::max(longest, time);
+      if (is_own_work(timer.name) && !names_rate(lower_case(timer.name)))
+        longest = std::max(longest, time);
     }
   }
   for (const RankTimer& timer : timers) {
@@ -222,7 +247,8 @@ std::vector<int> slow_ranks(const std::vector<RankTimer>& timers) {
     const double usual = times[(times.size() - 1) / 2];
     std::vector<int> slow;
     for (const auto& [rank, time] : timer.times) {
-      const bool does_matter = names_rate(timer.name) || time - usual > kMatters * longest;
+      const bool does_matter =
+          names_rate(lower_case(timer.name)) || time - usual > kMatters * longest;
       if (usual > 0 && time > kMuchSlower * usual && does_matter) slow.push_back(rank);
     }
     const bool are_few = slow.size() * 4 <= timer.times.size() || slow.size() == 1;

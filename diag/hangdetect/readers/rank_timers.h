@@ -8,11 +8,12 @@
 
 namespace ringside::hang {
 
-/// The times of one activity, by rank; the unit is the same for all.
+/// The times of one activity, by rank; the unit is the same for all. A rate, `tokens/s`, counts as the time that is its
+/// inverse.
 struct RankTimer {
   std::string name;  ///< `forward-compute`
   std::map<int, double> times;
-  std::int64_t line = 0;  ///< line number in the file, of the slowest rank or of the row
+  std::int64_t line = 0;  ///< number of the first line with this name in the file
 };
 
 /// Reads tables of times by rank:

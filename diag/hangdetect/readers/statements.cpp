@@ -118,16 +118,24 @@ void Statements::note_run(const logs::Record& record, const RunLine& line, int r
       break;
     case RunLine::What::Alarming:
       ++run.alarming;
-      ++alarms_of_[record.place.piece];
-      ++(asks(record.text()) ? run.questions : run.alarming_since_step);
+      if (asks(record.text())) {
+        ++run.questions;
+      } else {
+        Alarms& alarms = alarms_of_[record.place.piece];
+        if (alarms.steps != run.steps) alarms.since_step = 0;
+        alarms.steps = run.steps;
+        ++alarms.all;
+        ++alarms.since_step;
+        ++run.alarming_since_step;
+      }
       break;
     case RunLine::What::Other:
       // `Connection restored to ..`: the loss that the same log reported before is over.
       if (record.text().find("onnection restored") != std::string_view::npos) {
-        std::uint64_t& over = alarms_of_[record.place.piece];
-        run.alarming_since_step -= std::min(run.alarming_since_step, over);
-        run.alarming -= std::min(run.alarming, over);
-        over = 0;
+        Alarms& over = alarms_of_[record.place.piece];
+        if (over.steps == run.steps) run.alarming_since_step -= over.since_step;
+        run.alarming -= over.all;
+        over = {};
       }
       ++facts_.unread;
       break;

@@ -17,7 +17,8 @@ namespace ringside::hang {
 /// ranks 5,6`.
 std::vector<int> ranks_gone(int first, std::string_view how);
 
-/// Collects statements of log lines into LogFacts. finish() converts places to files and lines.
+/// Collects statements of log lines, and the program's progress, into LogFacts. finish() converts places to files and
+/// lines.
 ///
 /// Ownership  `facts` must outlive the object
 class Statements {
@@ -57,9 +58,15 @@ class Statements {
   std::size_t ranks_kept_ = 0;
   std::vector<logs::Place> places_;
   std::vector<logs::Place> shown_places_;
-  std::map<std::uint32_t, std::uint64_t>
-      alarms_of_;                           ///< by piece: alarming lines since the last step
-  std::map<int, logs::Place> line_places_;  ///< of each rank's last line
+  /// Alarming lines of one piece, without questions, that no later line of the piece reports as over.
+  struct Alarms {
+    std::uint64_t all = 0;
+    std::uint64_t since_step = 0;  ///< those after the last step, if `steps` is RunNotes::steps
+    std::uint64_t steps = 0;       ///< RunNotes::steps when `since_step` was counted
+  };
+
+  std::map<std::uint32_t, Alarms> alarms_of_;  ///< by piece
+  std::map<int, logs::Place> line_places_;     ///< of each rank's last line
   RankNotes discarded_;
 };
 

@@ -19,8 +19,9 @@ struct ConnectionProgress {
   std::uint32_t sequence = 0;
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
-  std::uint64_t expected =
-      0;  ///< chunks of the previous call, if it was of the same type; 0: unknown
+  /// Chunks that the receiver needs, as far as known; 0: unknown. By traces, those of the connection's previous call,
+  /// which may be of another type; by dumps, those that it has received, and one more while it waits
+  std::uint64_t expected = 0;
   bool is_blocked =
       false;  ///< the sender cannot send although the receiver has received all chunks
   bool receiver_waits =

@@ -34,7 +34,8 @@ class Rows {
     code_ = sqlite3_step(statement_.get());
     return code_ == SQLITE_ROW;
   }
-  [[nodiscard]] bool is_whole() const { return code_ == SQLITE_DONE; }
+  /// Returns whether reading failed; after the last row, or where the caller stops before it, it did not.
+  [[nodiscard]] bool has_failed() const { return code_ != SQLITE_DONE && code_ != SQLITE_ROW; }
   [[nodiscard]] std::int64_t number(int column) const {
     return sqlite3_column_int64(statement_.get(), column);
   }
@@ -103,7 +104,7 @@ class Database {
                           "FROM sqlite_master WHERE type = 'table' AND name = '{0}')",
                           table)));
     while (rows.next()) names.insert(rows.text(0));
-    if (!rows.is_whole()) return corrupt(sqlite3_errmsg(raw_.get()));
+    if (rows.has_failed()) return corrupt(sqlite3_errmsg(raw_.get()));
     return names;
   }
   [[nodiscard]] Error error() const { return corrupt(sqlite3_errmsg(raw_.get())); }
@@ -349,7 +350,7 @@ class Export {
       range.payload = rows.text(4);
       processes_[process_of(range.thread)].take(range);
     }
-    return rows.is_whole() ? Status{} : database_.error();
+    return rows.has_failed() ? Status(database_.error()) : Status{};
   }
 
   Status read_kernels() {
@@ -390,7 +391,7 @@ class Export {
       kernel.thread = rows.number(4);
       kernels[kernel.process].push_back(std::move(kernel));
     }
-    if (!rows.is_whole()) return database_.error();
+    if (rows.has_failed()) return database_.error();
     for (auto& [pid, own] : kernels) {
       std::ranges::stable_sort(
           own, {}, [](const Kernel& kernel) { return std::pair(kernel.launched, kernel.begin); });

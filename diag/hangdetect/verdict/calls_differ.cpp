@@ -26,15 +26,19 @@ struct Meeting {
   }
 };
 
-/// Returns how usual this side's call is for its ranks, judged by their earlier calls.
+/// Returns how usual this side's call is for its ranks, judged by their earlier calls: the mean of the ranks for which
+/// that is known.
 std::optional<double> usual_of(const Meeting& at, const Side& side) {
-  std::optional<double> sum;
+  double sum = 0;
+  int known = 0;
   for (const int rank : side.ranks) {
     const auto usual =
         at.scene.habits.usual(rank, index_of(*at.scene.job.rank(rank).dump, at.call(rank)));
-    if (usual) sum = sum.value_or(0) + *usual / static_cast<double>(side.ranks.size());
+    if (!usual) continue;
+    sum += *usual;
+    ++known;
   }
-  return sum;
+  return known > 0 ? std::optional(sum / known) : std::nullopt;
 }
 
 /// Returns how often members of the group have made exactly this call before.
@@ -54,7 +58,8 @@ int times_before(const Meeting& at, const Side& side) {
 /// Returns the usual one of two sides with equally many ranks; null if nothing shows it. Exact calls of the group
 /// distinguish sizes of an all-to-all, which habits treat as equal.
 const Side* usual_side(const Meeting& at, const std::vector<Side>& sides) {
-  // Chosen so that a call that follows in every second step counts, and a habit of one side alone decides.
+  // Chosen so that a call that follows in every second step counts. If one side's habit is unknown, the other side's
+  // decides only if its call is rare: below 0.5 / 3.
   constexpr double kUnknown = 0.5, kUsual = 0.3, kMuchMore = 3;
   constexpr int kOften = 3;  // once or twice may be the calls of a start or an end
   const double first = usual_of(at, sides[0]).value_or(kUnknown);

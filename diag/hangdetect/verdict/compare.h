@@ -29,9 +29,10 @@ struct Side {
   std::vector<int> ranks;
 };
 
-/// Groups the members of a front by their call, the largest group first. Members whose call is no longer in their dump, or
-/// has no name, are omitted. A call of a log line without a type joins the only side that differs in nothing else; if
-/// several sides fit, its rank is omitted.
+/// Groups the members of a front by their call, the largest group first. Calls without a difference_of() are on one side,
+/// except for an all-to-all whose sizes were equal on all ranks in the calls before: it is split by size. Members whose call
+/// is no longer in their dump, or has no name, are omitted. A call of a log line without a type joins the only side that
+/// differs in nothing else; if several sides fit, its rank is omitted; if none does, it is a side of its own.
 std::vector<Side> sides_of(const Job& job, const Front& front);
 
 /// Returns the first call of the group in which members differ, whether it has ended or not; `waiting` holds the

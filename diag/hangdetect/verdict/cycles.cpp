@@ -29,7 +29,8 @@ std::optional<double> least_usual(const Scene& scene, int rank, std::size_t bloc
   return least;
 }
 
-/// Returns the ranks whose call no other rank makes after the same calls, if those calls are clearly unusual.
+/// Returns the ranks whose newest calls seldom follow the calls before them; none, unless the calls of another rank are
+/// usual.
 std::vector<int> unusual(const Scene& scene, const std::vector<int>& ranks) {
   // Chosen: a call that follows in one step of ten is rare, one that follows in every fifth step is not. A rank whose share
   // is between the limits counts as neither.

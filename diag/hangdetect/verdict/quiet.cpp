@@ -42,9 +42,9 @@ bool add_moved(const Scene& scene, Explanations& out) {
   return true;
 }
 
-/// Returns whether all calls belong to a named group; calls without one cannot be distinguished from those of the
-/// helper group.
-bool is_aligned(const RankView& view) {
+/// Returns whether a call belongs to a known group, or there are no calls. If no call names its group, calls cannot be
+/// distinguished from those of the helper group.
+bool names_a_group(const RankView& view) {
   return view.dump->calls.empty() ||
          std::ranges::any_of(view.group_of_call, [](int group) { return group >= 0; });
 }
@@ -198,7 +198,7 @@ bool add_idle_dumps(const Scene& scene, Explanations& out) {
     if (view.dump == nullptr) continue;
     ++dumps;
     ras += view.dump->version == "ras" ? 1 : 0;
-    mixed += is_aligned(view) ? 0 : 1;
+    mixed += names_a_group(view) ? 0 : 1;
   }
   if (dumps == 0 || (!scene.has_dumps && scene.logs.run.waits > 0 && mixed < dumps)) return false;
   Explanation one;

@@ -53,7 +53,7 @@ Result<Lesson> parse_lesson(const std::string& text, const std::string& where);
 Result<Lesson> find_lesson(std::string_view name);
 
 /// Sets the number of ranks (of one host's GPUs, or hosts of 8), which the lesson's slider shows.
-/// errors  InvalidArgument: more than one host, but not whole hosts
+/// errors  InvalidArgument: fewer than two; more than one host, but not whole hosts
 Status set_ranks(study::SimQuestion& question, int ranks);
 
 /// Makes chunks smaller by the factor `finer`: the buffers of all protocols shrink by it.
@@ -80,7 +80,7 @@ struct LessonChoice {
 };
 std::span<const LessonChoice> lesson_choices();  ///< ranks, size, chunks
 /// Returns the numbers with the next larger (or smaller) value of a choice; unchanged if there is
-/// none.
+/// none. From a value that all_of() lacks it goes to the middle one.
 LessonNumbers next_of(const LessonChoice& choice, const LessonNumbers& numbers, bool is_more);
 
 /// Returns the texts of a lesson with their times in a run.

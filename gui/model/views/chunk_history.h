@@ -13,7 +13,8 @@ namespace ringside::gui {
 /// The ranks whose input each rank's chunk contains over time during a call. It applies the trace's
 /// primitives by their parts (parts_of()), as the correctness proof does for recorded programs.
 ///
-/// takes  O(primitives of the call) once, O(log) per query
+/// takes  O(primitives of the call) once; per query O(log changes of the chunk), and the changes since the rank last
+///        stored it
 class ChunkHistory {
  public:
   /// The content of one rank's chunk at one time.
@@ -49,7 +50,8 @@ class ChunkHistory {
   /// Returns the time at which a rank first has a complete chunk; none: no chunk is complete.
   [[nodiscard]] std::optional<std::int64_t> first_whole_ns() const { return first_whole_ns_; }
 
-  static constexpr std::size_t kMostSteps = 400'000;
+  static constexpr std::size_t kMostSteps =
+      400'000;  ///< Chosen: bounds the time until the view is shown
 
  private:
   class Maker;

@@ -211,6 +211,8 @@ std::string Chunks::tip(const std::shared_ptr<const Document>& document, std::in
   if (made == nullptr || !*made || last >= (*made)->chunks().size()) return {};
   const ChunkHistory& history = **made;
   const auto rank = static_cast<std::int32_t>(target.a);
+  // The target may be of the call that was shown before.
+  if (rank < 0 || rank >= history.ranks()) return {};
   const std::size_t first = target.b;
   if (first != last) {
     float share = 0;

@@ -15,9 +15,12 @@
 namespace ringside::gui {
 namespace {
 
-constexpr std::size_t kMostPathSteps = 1'000'000;  // with more, the chain is omitted
+// Chosen: bounds the time until the view is shown. With more steps, the chain is omitted.
+constexpr std::size_t kMostPathSteps = 1'000'000;
 constexpr std::size_t kFewRows = 12;
-constexpr double kSlow = 0.8;  // of the median rate of all pairs
+// Shares of the median rate of all pairs. Chosen: equal links differ by a few per cent; one at half its rate has lost
+// lanes or takes another path.
+constexpr double kSlow = 0.8;
 constexpr double kVerySlow = 0.5;
 
 std::string time_text(std::int64_t ns) { return format_time(Seconds{Nanoseconds{ns}}); }
@@ -118,6 +121,13 @@ Table slowest_table(const Document& document) {
   }
   if (order.size() > shown) table.note = fmt::format("{} more", order.size() - shown);
   return table;
+}
+
+/// Returns the number of ranks with events in the call's communicator.
+int ranks_of(const Document& document, const CallFacts& call) {
+  const auto& all = document.replay->statistics().communicators;
+  const auto own = std::ranges::find(all, call.communicator, &CommunicatorStatistics::communicator);
+  return own == all.end() ? 1 : static_cast<int>(std::max<std::uint64_t>(own->ranks, 1));
 }
 
 }  // namespace
@@ -248,7 +258,6 @@ void Numbers::prepare(const std::shared_ptr<const Document>& shown, const State&
   Sums* const sums = sums_.of(shown, call);
   if (sums == nullptr) return into.show_preparing(title_of(document, *call));
   sums->move_to(state.now_ns);
-  const auto ranks = static_cast<int>(document.replay->statistics().ranks);
   const std::int64_t length = std::max<std::int64_t>(call->time.end_ns - call->time.begin_ns, 1);
   const std::int64_t passed =
       std::clamp<std::int64_t>(state.now_ns - call->time.begin_ns, 0, length);
@@ -260,7 +269,7 @@ void Numbers::prepare(const std::shared_ptr<const Document>& shown, const State&
   // The rate so far, of the share of the call whose messages have been sent.
   const BytesPerSecond algbw{
       passed > 0 ? static_cast<double>(call->bytes.value) * share / time.count() : 0};
-  const double factor = busbw_factor(call->collective, std::max(ranks, 1));
+  const double factor = busbw_factor(call->collective, ranks_of(document, *call));
   Table now{.title = "So far", .head = {"", ""}, .rows = {}};
   const auto row = [&](std::string name, std::string text, double bar) {
     now.rows.push_back({{{std::move(name)}, {std::move(text), static_cast<float>(bar)}}});
