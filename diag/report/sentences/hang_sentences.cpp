@@ -62,7 +62,7 @@ std::string death_text(const Explanation& one) {
   std::string how;
   if (one.exit_code < 0) {
     how = subject(one, "was killed by", "were killed by") + " " + signal_text(-one.exit_code);
-  } else if (one.exit_code > 0) {
+  } else if (one.exit_code > 0 || one.cause == facts::DeathCause::ExitCode) {
     how = subject(one, "ended", "ended") + fmt::format(" with exit status {}", one.exit_code);
   } else {
     how = subject(one, "ended before the others", "ended before the others");
