@@ -130,7 +130,10 @@ void Backend::leave(const std::string& why) {
   // Calls under way may need the interpreter, to end.
   PyThreadState* const interpreter =
       Py_IsInitialized() != 0 && PyGILState_Check() != 0 ? PyEval_SaveThread() : nullptr;
-  if (communicator_ && !why.empty()) communicator_->abort({ErrorCode::Aborted, why});
+  if (communicator_ && !why.empty()) {
+    communicator_->abort({ErrorCode::Aborted, why});
+    messages_->break_off({ErrorCode::Aborted, why});
+  }
   // First of all: the ends of messages and of the communicator wait for other ranks.
   if (communicator_) announce_leave(*store_, rank_);
   messages_.reset();
@@ -455,8 +458,8 @@ void Backend::monitoredBarrier(const c10d::BarrierOptions& options, bool names_a
                                             .size = size_,
                                             .limit = limit},
                                            names_all);
-  TORCH_CHECK(static_cast<bool>(done), "ringside: monitored_barrier: ",
-              done ? "" : names_->renamed(done.error().message));
+  TORCH_CHECK(static_cast<bool>(done),
+              "ringside: monitored_barrier: ", done ? "" : names_->renamed(done.error().message));
 }
 
 Message Backend::message(Tensors& tensors, int peer, int tag, bool is_send) {

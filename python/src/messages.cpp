@@ -56,6 +56,11 @@ void MessageLane::abort() {
   pushed_.notify_all();
 }
 
+void MessageLane::break_off(const Error& why) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (pair_) pair_->abort(why);
+}
+
 std::string MessageLane::words() const {
   std::string text = is_send_ ? "send to rank " : "recv from rank ";
   text += std::to_string(peer_);
@@ -160,7 +165,8 @@ void MessageLane::serve() {
     message.record.end(static_cast<bool>(done));
     const UnreceivedReport::Sent sent{message.tensor.nbytes(), message.site};
     // A group that is broken has reported why.
-    if (!done && is_over_ && is_send_ && group_.communicator->status()) report_->report_aborted(sent);
+    if (!done && is_over_ && is_send_ && group_.communicator->status())
+      report_->report_aborted(sent);
     // What breaks a message breaks the group, as with NCCL: its other ranks write their dumps.
     if (!done && !is_over_) group_.communicator->abort(done.error());
     message.work->done(done);
@@ -203,6 +209,11 @@ void Messages::abort() {
   is_over_ = true;
   for (const auto& [key, lane] : lanes_) lane->abort();
   any_pushed_.notify_all();
+}
+
+void Messages::break_off(const Error& why) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [key, lane] : lanes_) lane->break_off(why);
 }
 
 Result<std::optional<int>> Messages::find_sender(int tag) {

@@ -54,6 +54,8 @@ class MessageLane {
   void push(Message message);
   /// Makes the messages under way and all later ones fail.
   void abort();
+  /// Breaks the pair on both ranks, also for messages that the other one has yet to take.
+  void break_off(const Error& why);
 
  private:
   void serve();
@@ -96,6 +98,8 @@ class Messages {
   void recv_any(int tag, Message message);
   /// As MessageLane::abort(), for all lanes and for receives from any rank.
   void abort();
+  /// As MessageLane::break_off(), for all lanes. The messages that are left are then not reported: `why` explains them.
+  void break_off(const Error& why);
 
  private:
   struct AnyRecv {

@@ -61,8 +61,7 @@ PYBIND11_MODULE(_backend, module) {
   module.doc() = "ringside's process groups for PyTorch";
   module.def("create", &create, py::arg("store"), py::arg("rank"), py::arg("size"),
              py::arg("join_limit"), py::arg("call_limit"), py::arg("name"), py::arg("description"),
-             py::arg("job_ranks"),
-             py::call_guard<py::gil_scoped_release>());
+             py::arg("job_ranks"), py::call_guard<py::gil_scoped_release>());
   module.def(
       "leave_all", [](const std::string& why) { groups_of_process().leave(why); },
       py::arg("why") = "", py::call_guard<py::gil_scoped_release>());

@@ -72,9 +72,10 @@ void UnreceivedReport::report(const UnreceivedMessages& left) {
 void UnreceivedReport::report_aborted(Sent sent) {
   const std::lock_guard<std::mutex> lock(mutex_);
   ++count_;
-  print(lane_.names->of(lane_.to) + " had not received " + described(count_, sent) + " when " +
-        lane_.names->of(lane_.from) +
-        " left the process group. Wait for the send before: wait() of the work that isend returns.");
+  print(
+      lane_.names->of(lane_.to) + " had not received " + described(count_, sent) + " when " +
+      lane_.names->of(lane_.from) +
+      " left the process group. Wait for the send before: wait() of the work that isend returns.");
 }
 
 }  // namespace ringside::pytorch

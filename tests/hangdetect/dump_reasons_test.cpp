@@ -92,7 +92,8 @@ TEST(DumpReasons, ARankWithoutAnAnswerIsReported) {
 
 TEST(DumpReasons, ARankThatLeftWithoutReceivingAMessageIsTheOneThatLeft) {
   Names names;
-  FlightDump dump = dump_of("rank 1 has left the communicator without receiving a message of rank 0");
+  FlightDump dump =
+      dump_of("rank 1 has left the communicator without receiving a message of rank 0");
   dump.reason_group = "part";
   const std::vector<RankDump> dumps{read_back(dump, 0, names)};
   const auto said = reasons_of(dumps, names);

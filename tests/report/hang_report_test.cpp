@@ -79,6 +79,21 @@ TEST(HangReport, ATableShowsTransfersInWhichARankWaits) {
   EXPECT_TRUE(transfer_tables(rank_2_is_missing()).empty());
 }
 
+// The send was buffered: rank 0 ended its later calls, and does not wait.
+TEST(HangReport, AMessageThatNobodyReceivedIsATransferWithoutItsOtherHalf) {
+  SmallJob job(3);
+  const int world = job.add_group("default_pg", {0, 1, 2});
+  job.all_call(world, "nccl:all_reduce", 64);
+  job.call(0, world, "nccl:send 0->2", 64);
+  job.all_call(world, "nccl:all_reduce", 64);
+  const Examination all = std::move(job).examination();
+  const std::string text = report_text(all);
+  EXPECT_THAT(text, testing::StartsWith("p2p_unmatched: rank 2, at send 1 of default_pg"));
+  EXPECT_THAT(text, HasSubstr("which rank 0 made before other calls."));
+  EXPECT_THAT(text, HasSubstr("send 1 of default_pg        pending   2\n"));
+  EXPECT_THAT(text, HasSubstr("Compare the sends and receives of rank 2 with those of rank 0"));
+}
+
 // A number in a box has the box's tip: a text that lies over a rectangle hides the rectangle's own one.
 TEST(HangReport, TheTipOfABoxIsThatOfItsNumber) {
   const std::string page = report_html(rank_2_is_missing());
@@ -155,8 +170,7 @@ TEST(HangReport, TheNextStepNamesTheTwoPlacesWhereStacksPart) {
 /// Sets the stack of a rank's call `at` in its dump: one line of the script.
 void set_stack(Examination& all, std::size_t rank, std::size_t at, int line) {
   const auto made = [&] { return Stack{{"<module>", "train.py", line}}; };
-  all.dumps[rank].calls.at(at).stack =
-      all.names->add_stack(static_cast<std::uint64_t>(line), made);
+  all.dumps[rank].calls.at(at).stack = all.names->add_stack(static_cast<std::uint64_t>(line), made);
 }
 
 TEST(HangReport, TwoLinesOfTheScriptItselfAreWhereStacksPart) {
@@ -183,7 +197,8 @@ TEST(HangReport, TheStackOfACallThatHasEndedIsLabelledAndCompared) {
   ASSERT_THAT(all.verdict.best.culprits, ElementsAre(2));
   const std::string text = report_text(all);
   EXPECT_THAT(text, HasSubstr("  stack of rank 2 at reduce 2 of default_pg, which has ended\n"));
-  EXPECT_THAT(text, HasSubstr("next\n  Compare the values that rank 2 and another rank pass there"));
+  EXPECT_THAT(text,
+              HasSubstr("next\n  Compare the values that rank 2 and another rank pass there"));
 }
 
 TEST(HangReport, RanksWhoseCallDiffersHaveARowAndWaitForTheOthers) {

@@ -234,6 +234,9 @@ std::string absence_text(const Explanation& one) {
     case F::Absent:
       return absent_text(one);
     case F::OwesTransfer:
+      if (one.has(F::SenderWentOn))
+        return fmt::format("{} never made the other half of {}, which {} made before other calls.",
+                           capital(ranks_text(one.culprits)), one.call, ranks_text(one.waiting));
       return fmt::format("{} never made the other half of {}, in which {}.",
                          capital(ranks_text(one.culprits)), one.call,
                          ranks_that(one.waiting, "waits", "wait"));

@@ -75,6 +75,11 @@ std::string step_for_rank(const Explanation& one, const Job& job, const LogFacts
         "{0}). No line: it is dead ({3}). Otherwise its host is cut off or the process is stuck: "
         "py-spy dump --pid {0}",
         pid, rank, host, kKernelLog);
+  if (one.has(Feature::SenderWentOn))
+    return fmt::format(
+        "Compare the sends and receives of {} with those of {} in their order (ringside hang "
+        "--table): one of the two makes one too many or too few.",
+        ranks_text(one.culprits), ranks_text(one.waiting));
   switch (one.kind) {
     case Kind::DeadRank:
       if (one.cause == facts::DeathCause::HostMemory)

@@ -52,19 +52,20 @@ Error differing_messages(Rank from, Rank to, std::uint64_t number, const CallSig
                          const CallSignature& expected) {
   if (sent.is_end || expected.is_end) {
     const CallSignature& made = sent.is_end ? expected : sent;
-    return {ErrorCode::InvalidArgument,
-            fmt::format("rank {} has left the communicator without {} message {} {} rank {} ({} {})",
-                        to_int(sent.is_end ? from : to), sent.is_end ? "sending" : "receiving",
-                        number + 1, sent.is_end ? "to" : "of", to_int(sent.is_end ? to : from),
-                        made.count, to_string(made.type)),
-            "have every rank make its calls before it ends"};
+    return {
+        ErrorCode::InvalidArgument,
+        fmt::format("rank {} has left the communicator without {} message {} {} rank {} ({} {})",
+                    to_int(sent.is_end ? from : to), sent.is_end ? "sending" : "receiving",
+                    number + 1, sent.is_end ? "to" : "of", to_int(sent.is_end ? to : from),
+                    made.count, to_string(made.type)),
+        "have every rank make its calls before it ends"};
   }
   return {
       ErrorCode::InvalidArgument,
       fmt::format("the two ends of a message differ: as message {} to rank {} rank {} sends {} {}, "
                   "rank {} expects {} {}; what the output holds is undefined",
-                  number + 1, to_int(to), to_int(from), sent.count, to_string(sent.type), to_int(to),
-                  expected.count, to_string(expected.type)),
+                  number + 1, to_int(to), to_int(from), sent.count, to_string(sent.type),
+                  to_int(to), expected.count, to_string(expected.type)),
       kHelp};
 }
 
