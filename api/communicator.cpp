@@ -109,6 +109,15 @@ void MessageRecord::end(bool is_done) {
   if (impl_->ticket.count > 0) impl_->recorder->end(impl_->ticket, is_done, trace_now());
 }
 
+void MessageRecord::report_unreceived(const std::string& why) {
+  if (impl_->ticket.count == 0) return;
+  if (impl_->ticket.collective == Collective::Send) {
+    impl_->recorder->reopen(impl_->ticket, why);
+  } else {
+    impl_->recorder->failed(why, impl_->ticket.group);
+  }
+}
+
 Communicator::Communicator(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Communicator::Communicator(Communicator&&) noexcept = default;
 Communicator& Communicator::operator=(Communicator&&) noexcept = default;
@@ -135,7 +144,8 @@ Result<Communicator> Communicator::join(const CommunicatorId& id, int nranks, in
   RINGSIDE_TRY(init_communicator(&impl->comm, nranks, c_id, rank, &c_config,
                                  {.description = config.description,
                                   .family = config.fault_name,
-                                  .is_recorded = config.is_recorded}));
+                                  .is_recorded = config.is_recorded,
+                                  .when_left = config.when_left}));
   return Communicator(std::move(impl));
 }
 

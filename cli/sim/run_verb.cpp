@@ -375,7 +375,9 @@ Verb run_verb() {
                        "real, script: seconds in which nothing moves until a call fails (default: "
                        "the scenario's watchdog, else 2 beyond its faults; the script's)");
         app.add_flag("--json", a.json, "one JSON document on stdout");
-        app.add_option("-n,--ranks", a.script.ranks, "script: processes to start (2)");
+        app.add_option("-n,--ranks", a.script.ranks,
+                       "script: processes to start (2); each line that one writes is printed as "
+                       "[rank 2] LINE");
         add_fault_options(app, a.script.faults);
         app.add_option("--python", a.script.python, "script: the Python that has PyTorch")
             ->capture_default_str();

@@ -171,7 +171,7 @@ std::vector<PlaceRow> place_rows(const Examination& all) {
       std::size_t last = view.group_of_call.size();
       while (last > 0 && view.group_of_call[last - 1] < 0) --last;
       if (block) {
-        state = block->is_guess ? "failed" : "waits";
+        state = block->is_guess ? "failed" : has_gone_on(job, rank, *block) ? "pending" : "waits";
         call = call_title(job, block->group, view.dump->calls[block->call]);
       } else if (last > 0) {
         call = call_title(job, view.group_of_call[last - 1], view.dump->calls[last - 1]);

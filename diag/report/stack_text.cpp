@@ -51,7 +51,7 @@ std::string stack_text(const Stack& stack) {
 
 std::string parting_text(const Examination& all) {
   const Explanation& best = all.verdict.best;
-  const auto compared = compare_stacks(best.culprits, *all.job, all.facts);
+  const auto compared = compare_stacks(best, *all.job, all.facts);
   if (!compared || !compared->parting) return {};
   const Parting& parting = *compared->parting;
   std::string text = fmt::format("  their stacks part at\n    {}: {}\n    {}: {}\n",

@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -48,6 +49,8 @@ struct rsComm {
   std::unique_ptr<ringside::runtime::Communicator> ready;
   std::optional<ringside::Error> failed;  ///< why it could not be made, or be ended
   std::string name;
+  /// As CommunicatorConfig; empty: nobody wants to know
+  std::function<void(const ringside::UnreceivedMessages&)> when_left;
   struct PreMulSum {
     ringside::DataType type;
     ringside::ElementBits scalar;

@@ -102,6 +102,7 @@ Status init_communicator(rsComm_t* comm, int nranks, const rsUniqueId& id, int r
   made->rank = rank;
   made->is_blocking = config == nullptr || config->blocking != 0;
   made->name = options.name;
+  made->when_left = extras.when_left;
   RINGSIDE_TRY(made->recorder, recorder_of_process(rank));
   if (extras.is_recorded) options.recorder = made->recorder.get();
   options.job_rank = made->recorder->rank();

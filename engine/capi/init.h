@@ -1,10 +1,12 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "base/result.h"
 #include "ringside/ringside.h"
 #include "ringside/units.h"
+#include "ringside/unreceived_messages.h"
 
 /// How communicators of ringside.h are made; api/ makes those of communicator.h by it, too.
 
@@ -17,6 +19,8 @@ struct InitExtras {
   std::string family = {};
   /// Whether the rank's flight recorder and status service know the communicator.
   bool is_recorded = true;
+  /// As CommunicatorConfig
+  std::function<void(const UnreceivedMessages&)> when_left = {};
 };
 
 /// As rsGetUniqueId().

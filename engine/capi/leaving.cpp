@@ -16,7 +16,11 @@ void Leaving::add(rsComm_t comm) {
     static_cast<void>(guarded([comm]() -> Status {
       RINGSIDE_TRY(const CommunicatorInUse use, communicator_of(comm));
       comm->parts.synchronize();
-      return use->finish();
+      const Status finished = use->finish();
+      if (const auto unreceived = use->unreceived(); unreceived && comm->when_left) {
+        comm->when_left(*unreceived);
+      }
+      return finished;
     }));
     free_unused(comm);
     one.is_gone = true;

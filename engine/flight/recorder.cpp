@@ -182,6 +182,13 @@ class FlightRecorder::Impl {
     ring_.set_fate(ticket.first, is_done ? FlightFate::Done : FlightFate::Failed);
   }
 
+  void reopen(const Ticket& ticket, const std::string& reason) {
+    ring_.set_fate(ticket.first, FlightFate::Pending);
+    ticket.group->completions[static_cast<std::size_t>(ticket.collective)].fetch_sub(
+        1, std::memory_order_release);
+    failed(reason, ticket.group);
+  }
+
   void end(const Ticket& ticket, bool is_done, Nanoseconds now) {
     ring_.note_time(ticket.first, ticket.count, &FlightTimes::ended, now);
     if (ticket.is_unordered) {
@@ -442,6 +449,10 @@ FlightRecorder::Ticket FlightRecorder::begin(Group& group, const std::vector<Fli
 void FlightRecorder::start(const Ticket& ticket, Nanoseconds now) { impl_->start(ticket, now); }
 void FlightRecorder::end(const Ticket& ticket, bool is_done, Nanoseconds now) {
   impl_->end(ticket, is_done, now);
+}
+
+void FlightRecorder::reopen(const Ticket& ticket, const std::string& reason) {
+  impl_->reopen(ticket, reason);
 }
 
 std::vector<FlightRecorder::GroupView> FlightRecorder::groups() const { return impl_->groups(); }

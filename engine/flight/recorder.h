@@ -83,6 +83,10 @@ class FlightRecorder {
   /// now      used only with timing
   void end(const Ticket& ticket, bool is_done, Nanoseconds now);
 
+  /// Marks an unordered message as pending again, since nobody received it, and takes a dump as failed() does. The call
+  /// that made it is not counted as completed any more.
+  void reopen(const Ticket& ticket, const std::string& reason);
+
   /// Number of calls of each collective.  index  value of Collective
   using Counts = std::array<std::int64_t, kCollectiveCount>;
   enum class GroupState : std::uint8_t { Init, Running, Finalize, Abort, Gone };

@@ -54,6 +54,7 @@ struct Communicator::Impl {
   bool is_aborted = false;
   // The order of enqueued calls. Those that wait on a stream for another communicator's call may outlive this one.
   const std::shared_ptr<CallTurns> turns = std::make_shared<CallTurns>();
+  std::optional<UnreceivedMessages> unreceived;  // set by finish()
   Failure refused;         // error of the first enqueued call that could not begin
   std::mutex check_mutex;  // guards `check`: calls begin on one thread, and may end on the keeper's
   std::mutex give_up_mutex;     // guards give_up(), for the same reason
@@ -563,6 +564,7 @@ Status Communicator::finish() {
   impl_->record_state(FlightRecorder::GroupState::Finalize);
   if (impl_->check) impl_->check->leave();
   RINGSIDE_TRY(barrier());  // messages would not pass a rank that has left; its calls are all begun
+  impl_->unreceived = impl_->check ? impl_->check->unreceived() : UnreceivedMessages{};
   if (const auto why = impl_->check ? impl_->check->look_everywhere() : std::nullopt) {
     return impl_->give_up(*why);
   }
@@ -570,6 +572,8 @@ Status Communicator::finish() {
   if (impl_->log) impl_->log->destroyed();
   return {};
 }
+
+std::optional<UnreceivedMessages> Communicator::unreceived() const { return impl_->unreceived; }
 
 Result<std::vector<std::byte>> Communicator::all_gather_bytes(std::span<const std::byte> mine) {
   auto all = impl_->bootstrap->all_gather(mine, impl_->op_deadline());

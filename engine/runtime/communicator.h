@@ -170,6 +170,10 @@ class Communicator {
   /// errors  as run()
   Status finish();
 
+  /// Returns the messages that were sent and not received, once finish() has found that all ranks are done.
+  /// returns  nothing: finish() was not called, or the communicator broke before
+  [[nodiscard]] std::optional<UnreceivedMessages> unreceived() const;
+
   [[nodiscard]] const std::string& name() const;
   [[nodiscard]] Rank rank() const;
   [[nodiscard]] int nranks() const;

@@ -4,6 +4,7 @@
 #include <ringside/export.h>
 #include <ringside/result.h>
 #include <ringside/units.h>
+#include <ringside/unreceived_messages.h>
 #include <ringside/words.h>
 
 #include <array>
@@ -64,6 +65,9 @@ struct CommunicatorConfig {
   /// Name by which fault plans select the communicator; empty: `name`
   std::string fault_name = {};
   bool is_recorded = true;  ///< false: the communicator does not appear in dumps
+  /// Called on a thread of the library when all ranks have left a communicator that was destroyed without finish() and
+  /// without an error
+  std::function<void(const UnreceivedMessages&)> when_left = {};
 };
 
 /// Arguments of Communicator::run() that only some calls have.
@@ -95,6 +99,10 @@ class MessageRecord {
   MessageRecord& operator=(MessageRecord&&) noexcept;
   ~MessageRecord();
   void end(bool is_done);  ///< call it once; false: the message failed
+  /// Writes the dump with this reason, where dumps are enabled: the receiver has left without receiving a message that
+  /// was buffered. On the sender, call it for that message, which the dump then shows as pending; on the receiver, for
+  /// any message of that sender.
+  void report_unreceived(const std::string& why);
 
  private:
   friend class Communicator;

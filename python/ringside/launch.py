@@ -3,12 +3,15 @@
     python3 -m ringside.launch -n 4 --fault skip:rank=3,call=12 --timeout 10 train.py --epochs 1
 
 `ringside run train.py -n 4` does the same. Each rank is a process with RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and
-MASTER_PORT set. Exit status: that of the script; 1 when it hung, with the verdict; 2 for bad usage; 3 when a rank failed.
+MASTER_PORT set. Each line that a rank writes is printed as `[rank 2] line`; the ranks write without a buffer of Python's.
+Exit status: 0 when all ranks ended with 0 and left no dump; 1 when the job hung, or left a message that no rank received, with the
+verdict; 2 for bad usage; 3 when a rank failed otherwise.
 """
 
 import argparse
 import importlib.util
 import os
+import select
 import shutil
 import signal
 import socket
@@ -21,6 +24,7 @@ from pathlib import Path
 
 FINE, FINDING, USAGE, FAILED = 0, 1, 2, 3
 DUMP_PREFIX = "nccl_trace_rank_"
+STATUS_LOG = "ringside_run.log"  # read by `ringside hang`, as the ranks' logs are
 
 
 def arguments_of(words):
@@ -84,10 +88,68 @@ class HeldPort:
         self._socket.close()
 
 
+class Output:
+    """Where the lines of all ranks are printed, each as a whole."""
+
+    def __init__(self, stream):
+        self._stream = stream
+        self._lock = threading.Lock()
+
+    def write(self, line):
+        with self._lock:
+            try:
+                self._stream.write(line)
+                self._stream.flush()
+            except OSError:
+                pass  # nobody reads any more; the ranks go on
+
+
+class Reader(threading.Thread):
+    """Copies what a rank writes to one of its streams, until its process has ended and all of its output is read."""
+
+    AFTER_END_S = 1  # without output: other processes that the rank has started may hold its stream
+
+    def __init__(self, rank, stream, output, log=None):
+        super().__init__(daemon=True)
+        self._prefix = f"[rank {rank.number}] ".encode()
+        self._process = rank.process
+        self._stream = stream
+        self._output = output
+        self._log = log
+        self.start()
+
+    def run(self):
+        rest = b""
+        ended = None
+        while True:
+            if select.select([self._stream], [], [], 0.1)[0]:
+                data = os.read(self._stream.fileno(), 1 << 16)
+                if not data:
+                    break
+                ended = None
+                if self._log:
+                    self._log.write(data)
+                    self._log.flush()
+                *lines, rest = (rest + data).split(b"\n")
+                self._print(lines)
+            elif self._process.poll() is not None:
+                ended = ended or time.monotonic()
+                if time.monotonic() > ended + self.AFTER_END_S:
+                    break
+        if rest:
+            self._print([rest])
+        if self._log:
+            self._log.close()
+
+    def _print(self, lines):
+        if lines:
+            self._output.write(b"".join(self._prefix + line + b"\n" for line in lines))
+
+
 class Rank:
     """One process of the job. What it writes to stderr also goes to its log."""
 
-    def __init__(self, number, asked, folder, port):
+    def __init__(self, number, asked, folder, port, outputs):
         environment = dict(os.environ)
         environment.update(
             RANK=str(number),
@@ -100,6 +162,8 @@ class Rank:
             TORCH_FR_DUMP_TEMP_FILE=os.path.join(folder, DUMP_PREFIX),
         )
         environment.setdefault("OMP_NUM_THREADS", "1")
+        # Lines appear when they are written, and a rank that ends without exit() loses none.
+        environment.setdefault("PYTHONUNBUFFERED", "1")
         # PyTorch 2.4 and later take libuv for their store, even where they are built without it, as Debian's are.
         environment.setdefault("USE_LIBUV", "0")
         if asked.timeout:
@@ -112,27 +176,24 @@ class Rank:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "ringside.script", asked.script, *asked.arguments],
             env=environment,
+            stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        self.log = open(os.path.join(folder, f"rank_{number}.log"), "wb")
-        self.reader = threading.Thread(target=self._copy, daemon=True)
-        self.reader.start()
-
-    def _copy(self):
-        for line in self.process.stderr:
-            self.log.write(line)
-            self.log.flush()
-            sys.stderr.buffer.write(line)
-            sys.stderr.buffer.flush()
+        log = open(os.path.join(folder, f"rank_{number}.log"), "wb")  # noqa: SIM115  (its reader closes it)
+        self._readers = [
+            Reader(self, self.process.stdout, outputs[0]),
+            Reader(self, self.process.stderr, outputs[1], log),
+        ]
 
     def close(self):
-        self.reader.join(timeout=1)
-        self.log.close()
+        for reader in self._readers:
+            reader.join()
 
 
 def run_ranks(asked, folder, port):
-    """Runs the job. Returns the exit status of each rank; negative: the signal that ended it."""
-    ranks = [Rank(number, asked, folder, port) for number in range(asked.ranks)]
+    """Runs the job. Returns the exit status of each rank; negative: the signal that ended it; None: it was killed here."""
+    outputs = [Output(sys.stdout.buffer), Output(sys.stderr.buffer)]
+    ranks = [Rank(number, asked, folder, port, outputs) for number in range(asked.ranks)]
     end = None
     try:
         while any(rank.process.poll() is None for rank in ranks):
@@ -151,16 +212,36 @@ def run_ranks(asked, folder, port):
     return statuses
 
 
+def status_text(status):
+    if status is None:
+        return "did not end and was killed"
+    if status >= 0:
+        return f"ended with exit status {status}"
+    try:
+        return f"was killed by signal {-status} ({signal.Signals(-status).name})"
+    except ValueError:  # a real-time signal
+        return f"was killed by signal {-status}"
+
+
 def statuses_text(statuses):
-    parts = []
+    """What became of the ranks: `rank 2 ended with exit status 0; ranks 0, 1 ended with exit status 1`."""
+    ranks = {}
     for number, status in enumerate(statuses):
-        if status is None:
-            parts.append(f"rank {number} did not end and was killed")
-        elif status < 0:
-            parts.append(f"rank {number} was killed by {signal.Signals(-status).name}")
-        elif status > 0:
-            parts.append(f"rank {number} ended with status {status}")
-    return "; ".join(parts)
+        ranks.setdefault(status_text(status), []).append(number)
+    return "; ".join(
+        f"rank{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))} {text}" for text, numbers in ranks.items()
+    )
+
+
+def write_statuses(folder, statuses):
+    """Logs the ranks that ended by themselves without a dump: their end is what others wait for."""
+    lines = [
+        f"ringside run: rank {number} {status_text(status)} without a dump\n"
+        for number, status in enumerate(statuses)
+        if status is not None and not os.path.exists(os.path.join(folder, f"{DUMP_PREFIX}{number}"))
+    ]
+    if lines:
+        Path(folder, STATUS_LOG).write_text("".join(lines))
 
 
 def print_verdict(folder):
@@ -181,14 +262,20 @@ def main(words=None):
         statuses = run_ranks(asked, folder, port)
     has_dumps = any(Path(folder).glob(DUMP_PREFIX + "*"))
     keeps = bool(asked.output)
-    status = FINE
-    if any(one != 0 for one in statuses):
-        print(f"ringside run: {statuses_text(statuses)}", file=sys.stderr)
-        status = FAILED
+    has_failed = any(one != 0 for one in statuses)
+    if not has_failed and not has_dumps:
+        status = FINE
+    else:
+        if has_failed:
+            print(f"ringside run: {statuses_text(statuses)}", file=sys.stderr)
+        else:
+            print("ringside run: all ranks ended with exit status 0, but left dumps", file=sys.stderr)
+        status = FAILED if has_failed else FINE
         if has_dumps:
             keeps = True
+            write_statuses(folder, statuses)
             print(f"ringside run: dumps and logs are in {folder}", file=sys.stderr)
-            status = FINDING if print_verdict(folder) == FINDING else FAILED
+            status = FINDING if print_verdict(folder) == FINDING else status
     if not keeps:
         shutil.rmtree(folder, ignore_errors=True)
     return status

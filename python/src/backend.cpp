@@ -97,7 +97,8 @@ Backend::Backend(StorePtr store, int rank, int size, const Settings& settings)
     : BackendBase(rank, size),
       store_(std::move(store)),
       limit_(settings.call_limit),
-      name_(settings.name) {
+      name_(settings.name),
+      names_(std::make_shared<RankNames>(settings.name, settings.job_ranks)) {
   CommunicatorConfig config;
   config.connect_timeout = settings.join_limit;
   config.op_timeout = settings.call_limit;
@@ -111,13 +112,14 @@ Backend::Backend(StorePtr store, int rank, int size, const Settings& settings)
                                    config);
   if (!made) {
     throw std::runtime_error("ringside: process group " + name_ + " of " + std::to_string(size) +
-                             " ranks: " + made.error().message);
+                             " ranks: " + names_->renamed(made.error().message));
   }
   communicator_ = std::make_shared<Communicator>(*std::move(made));
   messages_ = std::make_unique<Messages>(MessageGroup{.store = store_,
                                                       .rank = rank,
                                                       .size = size,
                                                       .limit = limit_,
+                                                      .names = names_,
                                                       .config = config,
                                                       .communicator = communicator_});
 }
@@ -128,7 +130,10 @@ void Backend::leave(const std::string& why) {
   // Calls under way may need the interpreter, to end.
   PyThreadState* const interpreter =
       Py_IsInitialized() != 0 && PyGILState_Check() != 0 ? PyEval_SaveThread() : nullptr;
-  if (communicator_ && !why.empty()) communicator_->abort({ErrorCode::Aborted, why});
+  if (communicator_ && !why.empty()) {
+    communicator_->abort({ErrorCode::Aborted, why});
+    messages_->break_off({ErrorCode::Aborted, why});
+  }
   // First of all: the ends of messages and of the communicator wait for other ranks.
   if (communicator_) announce_leave(*store_, rank_);
   messages_.reset();
@@ -168,7 +173,7 @@ at::Tensor Backend::changeable(Draft& draft, const at::Tensor& tensor) const {
 
 WorkPtr Backend::start(Draft draft) {
   const std::shared_ptr<Communicator> group = communicator();
-  auto work = c10::make_intrusive<CallWork>(rank_, draft.type, draft.name, draft.outputs);
+  auto work = c10::make_intrusive<CallWork>(rank_, draft.type, draft.name, names_, draft.outputs);
   const CallSite* const site = current_site();
   for (Call& call : draft.calls) call.options.site = site;
   const std::vector<Call> calls = std::move(draft.calls);
@@ -453,7 +458,8 @@ void Backend::monitoredBarrier(const c10d::BarrierOptions& options, bool names_a
                                             .size = size_,
                                             .limit = limit},
                                            names_all);
-  TORCH_CHECK(static_cast<bool>(done), "ringside: monitored_barrier: ", done.error().message);
+  TORCH_CHECK(static_cast<bool>(done),
+              "ringside: monitored_barrier: ", done ? "" : names_->renamed(done.error().message));
 }
 
 Message Backend::message(Tensors& tensors, int peer, int tag, bool is_send) {
@@ -467,7 +473,7 @@ Message Backend::message(Tensors& tensors, int peer, int tag, bool is_send) {
               "ringside: recv into a tensor that is not contiguous; pass a contiguous one");
   const at::Tensor data = tensor.contiguous();
   auto work = c10::make_intrusive<CallWork>(
-      rank_, is_send ? c10d::OpType::SEND : c10d::OpType::RECV, name, Tensors{data});
+      rank_, is_send ? c10d::OpType::SEND : c10d::OpType::RECV, name, names_, Tensors{data});
   const Moved elements = moved(data);
   Call call{is_send ? Collective::Send : Collective::Recv,
             nullptr,
@@ -477,7 +483,7 @@ Message Backend::message(Tensors& tensors, int peer, int tag, bool is_send) {
             {.root = peer, .site = current_site()}};
   if (!is_send) work->came_from(peer);
   ++calls_;
-  return {work, data, communicator()->record_message(call)};
+  return {work, data, communicator()->record_message(call), call.options.site};
 }
 
 WorkPtr Backend::send(Tensors& tensors, int peer, int tag) {

@@ -25,6 +25,7 @@ class Backend : public BackendBase {
     std::chrono::milliseconds call_limit;  ///< a call in which nothing moves for so long fails
     std::string name;                      ///< of the group, in dumps
     std::string description;               ///< likewise
+    std::vector<int> job_ranks = {};       ///< as RankNames
   };
 
   /// Waits for all ranks of the group.
@@ -101,6 +102,7 @@ class Backend : public BackendBase {
   const StorePtr store_;
   const std::chrono::milliseconds limit_;
   const std::string name_;
+  const std::shared_ptr<const RankNames> names_;
   std::shared_ptr<Communicator> communicator_;
   std::unique_ptr<Messages> messages_;
   std::atomic<uint64_t> calls_{0};

@@ -13,6 +13,11 @@ Error in_words(const Error& error, const std::string& words) {
   return {error.code, words + ": " + error.message, error.help};
 }
 
+/// Returns the group's name as verdicts have it.
+std::string shown_name(const CommunicatorConfig& group) {
+  return group.description == "default_pg" ? group.description : group.name;
+}
+
 }  // namespace
 
 std::string announcement(int from, int to, int tag) {
@@ -20,7 +25,18 @@ std::string announcement(int from, int to, int tag) {
 }
 
 MessageLane::MessageLane(const MessageGroup& group, int peer, int tag, bool is_send)
-    : group_(group), peer_(peer), tag_(tag), is_send_(is_send), thread_([this] { serve(); }) {}
+    : group_(group),
+      peer_(peer),
+      tag_(tag),
+      is_send_(is_send),
+      report_(std::make_shared<UnreceivedReport>(
+          UnreceivedReport::Lane{.names = group.names,
+                                 .group = shown_name(group.config),
+                                 .from = is_send ? group.rank : peer,
+                                 .to = is_send ? peer : group.rank,
+                                 .tag = tag,
+                                 .is_sender = is_send})),
+      thread_([this] { serve(); }) {}
 
 MessageLane::~MessageLane() {
   abort();
@@ -38,6 +54,11 @@ void MessageLane::abort() {
   is_over_ = true;
   if (pair_ && is_carrying_) pair_->abort({ErrorCode::Aborted, "the process group was aborted"});
   pushed_.notify_all();
+}
+
+void MessageLane::break_off(const Error& why) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (pair_) pair_->abort(why);
 }
 
 std::string MessageLane::words() const {
@@ -65,6 +86,7 @@ Status MessageLane::connect() {
   const int to = is_send_ ? peer_ : group_.rank;
   CommunicatorConfig config = group_.config;
   config.is_recorded = false;
+  config.when_left = [report = report_](const UnreceivedMessages& left) { report->report(left); };
   config.fault_name = group_.config.name;
   config.name += "/" + std::to_string(from) + ">" + std::to_string(to);
   if (tag_ != 0) config.name += "/" + std::to_string(tag_);
@@ -117,7 +139,11 @@ Status MessageLane::as_group_sees(const Status& failed) const {
     if (!seen) return seen;
     if (tries > 1) std::this_thread::sleep_for(kPause);
   }
-  return failed;
+  const int from = is_send_ ? group_.rank : peer_;
+  const int to = is_send_ ? peer_ : group_.rank;
+  Error error = failed.error();
+  error.message = RankNames({}, {from, to}).renamed(error.message);
+  return error;
 }
 
 void MessageLane::serve() {
@@ -137,9 +163,14 @@ void MessageLane::serve() {
     lock.unlock();
     if (!done) done = in_words(done.error(), words());
     message.record.end(static_cast<bool>(done));
+    const UnreceivedReport::Sent sent{message.tensor.nbytes(), message.site};
+    // A group that is broken has reported why.
+    if (!done && is_over_ && is_send_ && group_.communicator->status())
+      report_->report_aborted(sent);
     // What breaks a message breaks the group, as with NCCL: its other ranks write their dumps.
     if (!done && !is_over_) group_.communicator->abort(done.error());
     message.work->done(done);
+    if (done) report_->add(sent, std::move(message.record));
     lock.lock();
   }
 }
@@ -178,6 +209,11 @@ void Messages::abort() {
   is_over_ = true;
   for (const auto& [key, lane] : lanes_) lane->abort();
   any_pushed_.notify_all();
+}
+
+void Messages::break_off(const Error& why) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [key, lane] : lanes_) lane->break_off(why);
 }
 
 Result<std::optional<int>> Messages::find_sender(int tag) {

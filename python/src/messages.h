@@ -13,6 +13,8 @@
 #include <tuple>
 
 #include "python/src/meeting.h"
+#include "python/src/rank_names.h"
+#include "python/src/unreceived_report.h"
 #include "python/src/work.h"
 
 namespace ringside::pytorch {
@@ -23,6 +25,7 @@ struct MessageGroup {
   int rank = 0;
   int size = 1;
   std::chrono::milliseconds limit{0};
+  std::shared_ptr<const RankNames> names;
   CommunicatorConfig config;                   ///< of the group
   std::shared_ptr<Communicator> communicator;  ///< whose flight record has the messages
 };
@@ -32,6 +35,7 @@ struct Message {
   c10::intrusive_ptr<CallWork> work;
   at::Tensor tensor;  ///< contiguous
   MessageRecord record;
+  const CallSite* site = nullptr;  ///< as CallOptions
 };
 
 /// The messages of one tag from one rank to another, in their order: a communicator of the two ranks, which is made
@@ -50,6 +54,8 @@ class MessageLane {
   void push(Message message);
   /// Makes the messages under way and all later ones fail.
   void abort();
+  /// Breaks the pair on both ranks, also for messages that the other one has yet to take.
+  void break_off(const Error& why);
 
  private:
   void serve();
@@ -66,6 +72,7 @@ class MessageLane {
   const int peer_;
   const int tag_;
   const bool is_send_;
+  const std::shared_ptr<UnreceivedReport> report_;
   std::atomic<bool> is_over_{false};
   std::mutex mutex_;  ///< guards what follows
   std::condition_variable pushed_;
@@ -91,6 +98,8 @@ class Messages {
   void recv_any(int tag, Message message);
   /// As MessageLane::abort(), for all lanes and for receives from any rank.
   void abort();
+  /// As MessageLane::break_off(), for all lanes. The messages that are left are then not reported: `why` explains them.
+  void break_off(const Error& why);
 
  private:
   struct AnyRecv {

@@ -44,9 +44,10 @@ Groups& groups_of_process() {
 c10::intrusive_ptr<BackendBase> create(const StorePtr& store, int rank, int size,
                                        std::chrono::milliseconds join_limit,
                                        std::chrono::milliseconds call_limit,
-                                       const std::string& name, const std::string& description) {
+                                       const std::string& name, const std::string& description,
+                                       const std::vector<int>& job_ranks) {
   auto group = c10::make_intrusive<Backend>(
-      store, rank, size, Backend::Settings{join_limit, call_limit, name, description});
+      store, rank, size, Backend::Settings{join_limit, call_limit, name, description, job_ranks});
   groups_of_process().add(group);
   return group;
 }
@@ -60,7 +61,7 @@ PYBIND11_MODULE(_backend, module) {
   module.doc() = "ringside's process groups for PyTorch";
   module.def("create", &create, py::arg("store"), py::arg("rank"), py::arg("size"),
              py::arg("join_limit"), py::arg("call_limit"), py::arg("name"), py::arg("description"),
-             py::call_guard<py::gil_scoped_release>());
+             py::arg("job_ranks"), py::call_guard<py::gil_scoped_release>());
   module.def(
       "leave_all", [](const std::string& why) { groups_of_process().leave(why); },
       py::arg("why") = "", py::call_guard<py::gil_scoped_release>());

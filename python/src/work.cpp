@@ -10,8 +10,10 @@
 namespace ringside::pytorch {
 namespace {
 
-std::string text_of(const Error& error) {
-  std::string text = error.message;
+std::string text_of(const Error& error, const RankNames& names) {
+  // A requested end has the words of the rank that requested it.
+  std::string text =
+      error.code == ErrorCode::Aborted ? error.message : names.renamed(error.message);
   if (!error.help.empty()) text += "; " + error.help;
   if (error.code == ErrorCode::Timeout) {
     text += " (`timeout=` of init_process_group and new_group, or RINGSIDE_OP_TIMEOUT in seconds)";
@@ -21,9 +23,11 @@ std::string text_of(const Error& error) {
 
 }  // namespace
 
-CallWork::CallWork(int rank, c10d::OpType type, std::string name, std::vector<at::Tensor> outputs)
+CallWork::CallWork(int rank, c10d::OpType type, std::string name,
+                   std::shared_ptr<const RankNames> names, std::vector<at::Tensor> outputs)
     : Work(rank, type),
       name_(std::move(name)),
+      names_(std::move(names)),
       outputs_(std::move(outputs)),
       future_(
           c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()))) {
@@ -61,7 +65,7 @@ void CallWork::done(const Status& status) {
   std::exception_ptr failed;
   if (!status) {
     failed = std::make_exception_ptr(
-        std::runtime_error("ringside: " + name_ + ": " + text_of(status.error())));
+        std::runtime_error("ringside: " + name_ + ": " + text_of(status.error(), *names_)));
   } else if (finish_) {
     try {
       finish_();

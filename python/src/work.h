@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "python/src/base.h"
+#include "python/src/rank_names.h"
 
 namespace ringside::pytorch {
 
@@ -17,8 +18,10 @@ namespace ringside::pytorch {
 /// Threads  any
 class CallWork : public c10d::Work {
  public:
+  /// names    of the group, for the reason of a failure
   /// outputs  what the call writes: the value of the future
-  CallWork(int rank, c10d::OpType type, std::string name, std::vector<at::Tensor> outputs);
+  CallWork(int rank, c10d::OpType type, std::string name, std::shared_ptr<const RankNames> names,
+           std::vector<at::Tensor> outputs);
 
   /// Waits for the call. Without a limit, the caller's thread runs what the group's thread has not begun.
   /// errors  throws what made the call fail; std::runtime_error, once the limit is over
@@ -42,6 +45,7 @@ class CallWork : public c10d::Work {
 
  private:
   const std::string name_;
+  const std::shared_ptr<const RankNames> names_;
   const std::vector<at::Tensor> outputs_;
   const c10::intrusive_ptr<c10::ivalue::Future> future_;
   std::function<void()> finish_;

@@ -94,6 +94,26 @@ TEST(FlightRecorder, AMessageThatEndsByItselfLeavesTheOtherCallsAsTheyAre) {
   EXPECT_STREQ(recorder.snapshot().entries[0].state, "completed");
 }
 
+TEST(FlightRecorder, AMessageThatNobodyReceivedIsPendingAgain) {
+  FlightRecorder recorder(settings_with(8), 5);
+  FlightRecorder::Group& group = join(recorder);
+  const FlightFacts send{Collective::Send, DataType::Float32, 10, 10, -1, 0};
+  const auto first = recorder.begin_unordered(group, send, Nanoseconds{100});
+  const auto last = recorder.begin_unordered(group, send, Nanoseconds{200});
+  recorder.end(first, true, Nanoseconds{300});
+  recorder.end(last, true, Nanoseconds{400});
+  recorder.reopen(last, "rank 0 left without it");
+  const FlightDump dump = recorder.snapshot();
+  EXPECT_EQ(dump.reason, "rank 0 left without it");
+  ASSERT_EQ(dump.entries.size(), 2U);
+  EXPECT_STREQ(dump.entries[0].state, "completed");
+  EXPECT_STREQ(dump.entries[1].state, "scheduled");
+  EXPECT_FALSE(dump.entries[1].is_retired);
+  const auto send_index = static_cast<std::size_t>(Collective::Send);
+  EXPECT_EQ(recorder.groups()[0].launched[send_index], 2);
+  EXPECT_EQ(recorder.groups()[0].completed[send_index], 1);
+}
+
 TEST(FlightRecorder, StartsAreKnownWithTimingAlone) {
   FlightSettings settings = settings_with(8);
   settings.has_timing = true;

@@ -90,6 +90,18 @@ TEST(DumpReasons, ARankWithoutAnAnswerIsReported) {
               testing::ElementsAre(0, 3));
 }
 
+TEST(DumpReasons, ARankThatLeftWithoutReceivingAMessageIsTheOneThatLeft) {
+  Names names;
+  FlightDump dump =
+      dump_of("rank 1 has left the communicator without receiving a message of rank 0");
+  dump.reason_group = "part";
+  const std::vector<RankDump> dumps{read_back(dump, 0, names)};
+  const auto said = reasons_of(dumps, names);
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].what, What::LeftGroup);
+  EXPECT_THAT(said[0].ranks, testing::ElementsAre(3));
+}
+
 TEST(DumpReasons, ABrokenConnectionGivesNoCulpritAndATimeoutNoStatement) {
   Names names;
   const std::vector<RankDump> cut{

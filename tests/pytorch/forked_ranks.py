@@ -89,7 +89,12 @@ def _run(rank, ranks, words, folder, port, environment):
         traceback.print_exc()
         print(f"failed at {time.time()}")
         sys.last_type, sys.last_value = type(thrown), thrown
+    end(status)
+
+
+def end(status):
+    """Ends a forked rank as the interpreter does: a process that has left its groups waits for the others."""
     sys.stdout.flush()
     sys.stderr.flush()
     ringside.torch._leave()
-    ctypes.CDLL(None).exit(status)  # as the interpreter ends: a process that has left its groups waits for the others
+    ctypes.CDLL(None).exit(status)

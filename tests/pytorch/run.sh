@@ -15,5 +15,6 @@ export PYTHONPATH=$build/python/lib PYTHONUNBUFFERED=1
 "$python" "$here/losses.py"
 "$python" "$here/late_barrier.py"
 "$python" "$here/early_exit.py"
+"$python" "$here/messages_left.py" "$build/cli/ringside"
 "$python" "$here/hung_scripts.py" "$build/cli/ringside"
 "$python" "$here/run_script.py" "$build/cli/ringside"

@@ -79,6 +79,21 @@ TEST(HangReport, ATableShowsTransfersInWhichARankWaits) {
   EXPECT_TRUE(transfer_tables(rank_2_is_missing()).empty());
 }
 
+// The send was buffered: rank 0 ended its later calls, and does not wait.
+TEST(HangReport, AMessageThatNobodyReceivedIsATransferWithoutItsOtherHalf) {
+  SmallJob job(3);
+  const int world = job.add_group("default_pg", {0, 1, 2});
+  job.all_call(world, "nccl:all_reduce", 64);
+  job.call(0, world, "nccl:send 0->2", 64);
+  job.all_call(world, "nccl:all_reduce", 64);
+  const Examination all = std::move(job).examination();
+  const std::string text = report_text(all);
+  EXPECT_THAT(text, testing::StartsWith("p2p_unmatched: rank 2, at send 1 of default_pg"));
+  EXPECT_THAT(text, HasSubstr("which rank 0 made before other calls."));
+  EXPECT_THAT(text, HasSubstr("send 1 of default_pg        pending   2\n"));
+  EXPECT_THAT(text, HasSubstr("Compare the sends and receives of rank 2 with those of rank 0"));
+}
+
 // A number in a box has the box's tip: a text that lies over a rectangle hides the rectangle's own one.
 TEST(HangReport, TheTipOfABoxIsThatOfItsNumber) {
   const std::string page = report_html(rank_2_is_missing());
@@ -152,6 +167,40 @@ TEST(HangReport, TheNextStepNamesTheTwoPlacesWhereStacksPart) {
               HasSubstr("next\n  Compare the values that rank 2 and another rank"));
 }
 
+/// Sets the stack of a rank's call `at` in its dump: one line of the script.
+void set_stack(Examination& all, std::size_t rank, std::size_t at, int line) {
+  const auto made = [&] { return Stack{{"<module>", "train.py", line}}; };
+  all.dumps[rank].calls.at(at).stack = all.names->add_stack(static_cast<std::uint64_t>(line), made);
+}
+
+TEST(HangReport, TwoLinesOfTheScriptItselfAreWhereStacksPart) {
+  Examination all = rank_2_passes_another_size();
+  for (const std::size_t rank : {0U, 1U, 2U, 3U}) set_stack(all, rank, 2, rank == 2 ? 8 : 5);
+  all.verdict.best.stack = {{"<module>", "train.py", 8}};
+  EXPECT_THAT(report_text(all), HasSubstr("next\n  Look at train.py:8 (rank 2) and at train.py:5 "
+                                          "(ranks 0-1,3)"));
+}
+
+// A rank that only sends its data may be past the call that differs, and the others still wait in it.
+TEST(HangReport, TheStackOfACallThatHasEndedIsLabelledAndCompared) {
+  SmallJob job(3);
+  const int world = job.add_group("default_pg", {0, 1, 2});
+  job.all_call(world, "nccl:reduce", 64);
+  for (const int rank : {0, 1}) job.call(rank, world, "nccl:reduce", 40);
+  job.call(2, world, "nccl:reduce", 37, true);
+  job.call(2, world, "nccl:reduce", 64, true);
+  Examination all = std::move(job).examination();
+  for (const std::size_t rank : {0U, 1U, 2U}) {
+    for (std::size_t i = 0; i < all.dumps[rank].calls.size(); ++i) set_stack(all, rank, i, 7);
+  }
+  all.verdict.best.stack = {{"<module>", "train.py", 7}};
+  ASSERT_THAT(all.verdict.best.culprits, ElementsAre(2));
+  const std::string text = report_text(all);
+  EXPECT_THAT(text, HasSubstr("  stack of rank 2 at reduce 2 of default_pg, which has ended\n"));
+  EXPECT_THAT(text,
+              HasSubstr("next\n  Compare the values that rank 2 and another rank pass there"));
+}
+
 TEST(HangReport, RanksWhoseCallDiffersHaveARowAndWaitForTheOthers) {
   const std::vector<PlaceRow> rows = place_rows(rank_2_passes_another_size());
   ASSERT_EQ(rows.size(), 2U);
@@ -215,6 +264,22 @@ TEST(HangReport, AProcessIsKilledByASignalAndEndsWithAStatus) {
   EXPECT_EQ(why_of(one), "Rank 1 ended with exit status 255.");
   one.exit_code = -6;
   EXPECT_EQ(why_of(one), "Rank 1 was killed by signal 6.");
+}
+
+// os._exit(0): the kernel has nothing to report on it.
+TEST(HangReport, ARankThatEndsWithStatusZeroIsNotKilledByTheKernel) {
+  Examination all = rank_2_is_missing();
+  Explanation& one = all.verdict.best;
+  one = {};
+  one.kind = Kind::DeadRank;
+  one.culprits = {2};
+  one.call = "all_reduce 3 of default_pg";
+  one.add(Feature::Exited);
+  one.cause = facts::DeathCause::ExitCode;
+  EXPECT_EQ(why_of(one), "Rank 2 ended with exit status 0 before all_reduce 3 of default_pg.");
+  const std::string text = report_text(all);
+  EXPECT_THAT(text, HasSubstr("next\n  Find where the program of rank 2 ends before this call"));
+  EXPECT_THAT(text, Not(HasSubstr("oom")));
 }
 
 TEST(HangReport, EachKindRefersToTheCommandThatExplainsIt) {

@@ -115,11 +115,11 @@ TEST(Desync, ATimeoutNamesTheLateRanksIfRequested) {
 
 class CallCheckOver : public testing::TestWithParam<Way> {
  protected:
-  /// Rank 2 of 4 makes the call `odd` as call 3, all others `usual`.
+  /// Rank 2 of 4 makes the call `odd` as its fourth call, all others `usual`.
   void expect_difference(const CollectiveCall& usual, const CollectiveCall& odd) {
     const auto outcomes =
         run_all(4, options_of(GetParam()), 3, [&](int rank) { return rank == 2 ? odd : usual; });
-    expect_reported(outcomes, {"as call 3 ", to_string(signature_of(usual)),
+    expect_reported(outcomes, {"as call 4 ", to_string(signature_of(usual)),
                                "rank 2 called " + to_string(signature_of(odd))});
   }
 };
@@ -180,7 +180,7 @@ class CallCheckWith : public testing::TestWithParam<const Transport*> {
   void expect_difference(const CollectiveCall& usual, const CollectiveCall& odd) {
     const auto outcomes =
         run_all(3, options(), 2, [&](int rank) { return rank == 1 ? odd : usual; });
-    expect_reported(outcomes, {"as call 2 ", to_string(signature_of(usual)),
+    expect_reported(outcomes, {"as call 3 ", to_string(signature_of(usual)),
                                "rank 1 called " + to_string(signature_of(odd))});
   }
 };
@@ -333,7 +333,7 @@ TEST(CallCheckBetweenHosts, ARankThatCallsOtherwiseIsFoundByANeighbourElsewhere)
     ASSERT_TRUE(one.bootstrap->barrier());
   };
   run_ranks(first_ranks(n), body, clock);
-  EXPECT_NE(heard[0].find("as call 10 "), std::string::npos) << heard[0];
+  EXPECT_NE(heard[0].find("as call 11 "), std::string::npos) << heard[0];
   EXPECT_NE(heard[0].find("rank 0 called all_reduce of 8 float sum, rank 3 called all_reduce of 9"),
             std::string::npos)
       << heard[0];
@@ -380,10 +380,34 @@ TEST(CallCheckLeave, ARankThatLeavesIsNamedToARankThatWaitsForItsMessageOrSendsO
   CollectiveCall call{.collective = Collective::SendRecv};
   call.recvs = {{.peer = Rank{1}, .offset = 0, .count = 4}};
   EXPECT_EQ(heard_of_leave("a", call),
-            "rank 1 has left the communicator: rank 0 waits for message 0 of it");
+            "rank 1 has left the communicator without sending message 1 to rank 0 (4 float)");
   std::swap(call.sends, call.recvs);
   EXPECT_EQ(heard_of_leave("a", call),
-            "rank 1 has left the communicator: rank 0 waits for message 0 to it");
+            "rank 1 has left the communicator without receiving message 1 of rank 0 (4 float)");
+}
+
+// Rank 0 sends three messages to rank 1, which receives two.
+TEST(CallCheckLeave, MessagesThatNobodyReceivedAreCountedWhenAllHaveLeft) {
+  FakeClock clock;
+  const auto root = make_root(2, kPlenty, clock);
+  std::array<UnreceivedMessages, 2> unreceived;
+  const auto body = [&](int rank) {
+    LoneCheck one(rank, 2, root->id(), "a", clock);
+    CollectiveCall call{.collective = Collective::SendRecv};
+    (rank == 0 ? call.sends : call.recvs) = {{.peer = Rank{1 - rank}, .offset = 0, .count = 4}};
+    for (int i = 0; i < (rank == 0 ? 3 : 2); ++i) one.check->begin(call);
+    one.check->leave();
+    ASSERT_TRUE(one.bootstrap->barrier());
+    unreceived.at(static_cast<std::size_t>(rank)) = one.check->unreceived();
+    ASSERT_TRUE(one.bootstrap->barrier());
+    one.watch->goodbye();
+    ASSERT_TRUE(one.bootstrap->barrier());
+  };
+  run_ranks(first_ranks(2), body, clock);
+  EXPECT_EQ(unreceived[0].sent, 1U);
+  EXPECT_EQ(unreceived[0].missed, 0U);
+  EXPECT_EQ(unreceived[1].sent, 0U);
+  EXPECT_EQ(unreceived[1].missed, 1U);
 }
 
 // No rank is in a call, so none waits.

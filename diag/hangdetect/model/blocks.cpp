@@ -346,6 +346,14 @@ void add_waits_in_transfers(const Job& job, WaitState& wait_state) {
 
 }  // namespace
 
+bool has_gone_on(const Job& job, int rank, const Block& block) {
+  const std::vector<Call>& calls = job.rank(rank).dump->calls;
+  return block.is_p2p &&
+         std::any_of(calls.begin() + block.call + 1, calls.end(), [](const Call& call) {
+           return !call.is_p2p && call.state == CallState::Completed;
+         });
+}
+
 const Front* WaitState::front_of(int rank) const {
   const auto& block = blocks[static_cast<std::size_t>(rank)];
   if (!block || block->is_p2p) return nullptr;

@@ -226,6 +226,10 @@ Explanation explain_missing_transfer(const Scene& scene, int waiter,
       has_dump && scene.job.rank(block->peer).notes.is_busy ? Kind::Straggler : Kind::MissingRank;
   out.culprits = heads;
   out.features = {Feature::OwesTransfer};
+  if (has_gone_on(scene.job, waiter, *block)) {
+    out.kind = Kind::P2pUnmatched;
+    out.add(Feature::SenderWentOn);
+  }
   if (!has_dump) out.add(Feature::PeerUnseen);
   out.call = call_title(scene.job, block->group, call);
   out.waiting = {waiter};

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <tuple>
 #include <utility>
+
+#include "diag/hangdetect/verdict/call_names.h"
 
 namespace ringside::hang {
 namespace {
@@ -84,7 +85,9 @@ std::optional<ComparedStacks> compared(const std::vector<int>& culprits,
   const Frame* frame = frame_behind(mine, shared);
   const Frame* other = frame_behind(*frames, shared);
   out.are_equal = frame == nullptr && other == nullptr;
-  if (shared == 0 || frame == nullptr || other == nullptr) return out;
+  if (frame == nullptr || other == nullptr) return out;
+  // Without a shared caller, both must at least be lines of one function: `<module>` of the script.
+  if (shared == 0 && (frame->function != other->function || frame->file != other->file)) return out;
   std::ranges::sort(ranks);
   Parting parting{{}, *frame, ranks, *other};
   for (const RanksStack& one : stacks) {
@@ -96,27 +99,62 @@ std::optional<ComparedStacks> compared(const std::vector<int>& culprits,
   return out;
 }
 
-/// Returns whether the rank made a call with these frames. Ranks have millions of calls and few stacks.
-bool has_called_from(const Job& job, int rank, const Stack& stack) {
-  if (rank < 0 || rank >= job.world() || job.rank(rank).dump == nullptr) return false;
-  std::set<std::uint32_t> seen;
-  return std::ranges::any_of(job.rank(rank).dump->calls, [&](const Call& call) {
-    return seen.insert(call.stack).second && job.names().stack(call.stack) == stack;
-  });
+/// Returns the places in the rank's dump of the calls that it made with these frames, ascending.
+std::vector<std::size_t> calls_from(const Job& job, int rank, const Stack& stack) {
+  std::vector<std::size_t> places;
+  if (rank < 0 || rank >= job.world() || job.rank(rank).dump == nullptr) return places;
+  // Ranks have millions of calls and few stacks.
+  std::map<std::uint32_t, bool> is_same;
+  const std::vector<Call>& calls = job.rank(rank).dump->calls;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const auto [known, is_new] = is_same.try_emplace(calls[i].stack, false);
+    if (is_new) known->second = job.names().stack(calls[i].stack) == stack;
+    if (known->second) places.push_back(i);
+  }
+  return places;
+}
+
+/// Returns `rank 3`, with the call of that stack if it is not pending: the rank is not there any more.
+std::string owner_with_call(const Job& job, int rank, const std::vector<std::size_t>& places,
+                            const std::string& wanted) {
+  const RankView& view = job.rank(rank);
+  const std::vector<Call>& calls = view.dump->calls;
+  std::string who = fmt::format("rank {}", rank);
+  const auto title = [&](std::size_t i) {
+    return view.group_of_call[i] < 0 ? std::string()
+                                     : call_title(job, view.group_of_call[i], calls[i]);
+  };
+  std::size_t shown = places.back();
+  for (const std::size_t i : places) {
+    if (calls[i].is_pending()) return who;
+    if (title(i) == wanted) shown = i;
+  }
+  const std::string call = title(shown);
+  if (call.empty()) return who;
+  return fmt::format("{} at {}{}, which has ended", who,
+                     shown + 1 == calls.size() ? "its last call, " : "", call);
 }
 
 }  // namespace
 
-std::optional<ComparedStacks> compare_stacks(const std::vector<int>& culprits, const Job& job,
+std::optional<ComparedStacks> compare_stacks(const Explanation& one, const Job& job,
                                              const LogFacts& logs) {
-  auto by_process = compared(culprits, process_stacks(logs));
-  return by_process ? std::move(by_process) : compared(culprits, pending_stacks(job));
+  if (auto by_process = compared(one.culprits, process_stacks(logs))) return by_process;
+  std::vector<RanksStack> pending = pending_stacks(job);
+  if (auto by_dumps = compared(one.culprits, pending)) return by_dumps;
+  // The culprit's call has ended, as calls do whose result goes to other ranks.
+  for (const int rank : one.culprits) {
+    if (!one.is_local_rank && !one.stack.empty() && !calls_from(job, rank, one.stack).empty())
+      pending.push_back({{rank}, &one.stack});
+  }
+  return compared(one.culprits, pending);
 }
 
 std::string owner_of_stack(const Explanation& one, const Job& job, const LogFacts& logs) {
   const auto named = [](int rank) { return fmt::format("rank {}", rank); };
   for (const int rank : one.culprits) {
-    if (!one.is_local_rank && has_called_from(job, rank, one.stack)) return named(rank);
+    const std::vector<std::size_t> places = calls_from(job, rank, one.stack);
+    if (!one.is_local_rank && !places.empty()) return owner_with_call(job, rank, places, one.call);
   }
   for (const ProcessStack& process : logs.stacks) {
     if (process.frames == one.stack) return process.who();

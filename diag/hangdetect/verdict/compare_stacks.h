@@ -27,11 +27,13 @@ struct ComparedStacks {
   std::optional<Parting> parting;  ///< nothing: most of them do not part from it at one place
 };
 
+/// A culprit that is not in a call is compared by the stack that the explanation shows.
 /// returns  nothing: no stack of a culprit, or none of another rank
-std::optional<ComparedStacks> compare_stacks(const std::vector<int>& culprits, const Job& job,
+std::optional<ComparedStacks> compare_stacks(const Explanation& one, const Job& job,
                                              const LogFacts& logs);
 
-/// Returns whose stack the explanation shows: `rank 3`, `process 71`; empty: unknown.
+/// Returns whose stack the explanation shows: `rank 3`, `process 71`, `rank 1 at its last call, all_reduce 19 of
+/// default_pg, which has ended`; empty: unknown.
 std::string owner_of_stack(const Explanation& one, const Job& job, const LogFacts& logs);
 
 }  // namespace ringside::hang

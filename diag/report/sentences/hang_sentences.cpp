@@ -62,7 +62,7 @@ std::string death_text(const Explanation& one) {
   std::string how;
   if (one.exit_code < 0) {
     how = subject(one, "was killed by", "were killed by") + " " + signal_text(-one.exit_code);
-  } else if (one.exit_code > 0) {
+  } else if (one.exit_code > 0 || one.cause == facts::DeathCause::ExitCode) {
     how = subject(one, "ended", "ended") + fmt::format(" with exit status {}", one.exit_code);
   } else {
     how = subject(one, "ended before the others", "ended before the others");
@@ -234,6 +234,9 @@ std::string absence_text(const Explanation& one) {
     case F::Absent:
       return absent_text(one);
     case F::OwesTransfer:
+      if (one.has(F::SenderWentOn))
+        return fmt::format("{} never made the other half of {}, which {} made before other calls.",
+                           capital(ranks_text(one.culprits)), one.call, ranks_text(one.waiting));
       return fmt::format("{} never made the other half of {}, in which {}.",
                          capital(ranks_text(one.culprits)), one.call,
                          ranks_that(one.waiting, "waits", "wait"));

@@ -32,7 +32,7 @@ constexpr std::string_view kKernelLog = "dmesg -T | grep -iE 'oom|killed process
 
 /// Returns what to compare where the calls of the ranks differ.
 std::string step_for_difference(const Explanation& one, const Job& job, const LogFacts& logs) {
-  const auto compared = compare_stacks(one.culprits, job, logs);
+  const auto compared = compare_stacks(one, job, logs);
   if (compared && compared->parting) {
     const Parting& parting = *compared->parting;
     return fmt::format(
@@ -43,13 +43,13 @@ std::string step_for_difference(const Explanation& one, const Job& job, const Lo
   if (compared && compared->are_equal)
     return fmt::format(
         "Compare the values that {} and another rank pass there: most other ranks make their call "
-        "at "
-        "the same place.",
+        "at the same place.",
         ranks_text(one.culprits));
   if (compared)
     return fmt::format(
-        "Compare the stack of {} with those of {}: no two places are shared by most.",
-        ranks_text(one.culprits), ranks_text(compared->others));
+        "Compare the stack of {} with those of {} one by one: they are at several places, and most "
+        "of them share no caller with {}.",
+        ranks_text(one.culprits), ranks_text(compared->others), ranks_text(one.culprits));
   return fmt::format(
       "Compare what rank {} runs there with what another rank runs: stacks (py-spy dump), or the "
       "frames of Flight Recorder dumps (TORCH_FR_BUFFER_SIZE=2000).",
@@ -75,6 +75,11 @@ std::string step_for_rank(const Explanation& one, const Job& job, const LogFacts
         "{0}). No line: it is dead ({3}). Otherwise its host is cut off or the process is stuck: "
         "py-spy dump --pid {0}",
         pid, rank, host, kKernelLog);
+  if (one.has(Feature::SenderWentOn))
+    return fmt::format(
+        "Compare the sends and receives of {} with those of {} in their order (ringside hang "
+        "--table): one of the two makes one too many or too few.",
+        ranks_text(one.culprits), ranks_text(one.waiting));
   switch (one.kind) {
     case Kind::DeadRank:
       if (one.cause == facts::DeathCause::HostMemory)
@@ -82,6 +87,11 @@ std::string step_for_rank(const Explanation& one, const Job& job, const LogFacts
             "Check free -h and the memory limit of the container or the job{}; use more memory, "
             "fewer data loader workers, or load on one rank at a time.",
             host);
+      if (one.cause == facts::DeathCause::ExitCode && one.exit_code == 0)
+        return fmt::format(
+            "Find where the program of rank {}{} ends before this call: os._exit(), sys.exit(), a "
+            "return from its loop. The kernel did not end it.",
+            rank, host);
       return fmt::format(
           "Read the kernel log where rank {} ran{} ({}), and the end of its own log.", rank, host,
           kKernelLog);

@@ -43,7 +43,7 @@ Error differing_calls(Rank me, Rank other, const CallDifference& found) {
       ErrorCode::InvalidArgument,
       fmt::format("the ranks do not make the same call: as call {} of this communicator rank {} "
                   "called {}, rank {} called {}; what its outputs hold is undefined",
-                  found.call, to_int(std::min(me, other)), to_string(low),
+                  found.call + 1, to_int(std::min(me, other)), to_string(low),
                   to_int(std::max(me, other)), to_string(high)),
       kHelp};
 }
@@ -51,18 +51,21 @@ Error differing_calls(Rank me, Rank other, const CallDifference& found) {
 Error differing_messages(Rank from, Rank to, std::uint64_t number, const CallSignature& sent,
                          const CallSignature& expected) {
   if (sent.is_end || expected.is_end) {
-    return {ErrorCode::InvalidArgument,
-            fmt::format("rank {} has left the communicator: rank {} waits for message {} {} it",
-                        to_int(sent.is_end ? from : to), to_int(sent.is_end ? to : from), number,
-                        sent.is_end ? "of" : "to"),
-            "have every rank make its calls before it ends"};
+    const CallSignature& made = sent.is_end ? expected : sent;
+    return {
+        ErrorCode::InvalidArgument,
+        fmt::format("rank {} has left the communicator without {} message {} {} rank {} ({} {})",
+                    to_int(sent.is_end ? from : to), sent.is_end ? "sending" : "receiving",
+                    number + 1, sent.is_end ? "to" : "of", to_int(sent.is_end ? to : from),
+                    made.count, to_string(made.type)),
+        "have every rank make its calls before it ends"};
   }
   return {
       ErrorCode::InvalidArgument,
       fmt::format("the two ends of a message differ: as message {} to rank {} rank {} sends {} {}, "
                   "rank {} expects {} {}; what the output holds is undefined",
-                  number, to_int(to), to_int(from), sent.count, to_string(sent.type), to_int(to),
-                  expected.count, to_string(expected.type)),
+                  number + 1, to_int(to), to_int(from), sent.count, to_string(sent.type),
+                  to_int(to), expected.count, to_string(expected.type)),
       kHelp};
 }
 
@@ -156,6 +159,17 @@ class CallCheck::Impl {
     return Pairs(*this).look_at_all();
   }
 
+  [[nodiscard]] UnreceivedMessages unreceived() const {
+    UnreceivedMessages all;
+    if (!board_->has_pairs()) return all;
+    for (const Rank other : board_->local_ranks()) {
+      if (other == me_) continue;
+      all.sent += unreceived(me_, other);
+      all.missed += unreceived(other, me_);
+    }
+    return all;
+  }
+
   [[nodiscard]] std::string lagging_ranks() const {
     std::map<std::uint64_t, std::vector<int>, std::greater<>> by_begun;
     for (const Rank rank : board_->local_ranks()) {
@@ -209,6 +223,15 @@ class CallCheck::Impl {
     std::vector<Neighbour> to_;    ///< logs of messages to the other ranks
     std::vector<Neighbour> from_;  ///< logs of messages from the other ranks
   };
+
+  /// Returns how many more messages the sender has begun than the receiver.
+  [[nodiscard]] std::uint64_t unreceived(Rank from, Rank to) const {
+    const auto begun = [&](CallBoard::Side side) {
+      return CallLog(board_->of_pair(from, to, side)).begun();
+    };
+    const std::uint64_t received = begun(CallBoard::Side::Receiver);
+    return std::max(begun(CallBoard::Side::Sender), received) - received;
+  }
 
   [[nodiscard]] CallComparison with_local(Rank rank) const {
     return {CallLog(board_->of_rank(me_)), CallLog(board_->of_rank(rank))};
@@ -329,6 +352,7 @@ void CallCheck::begin(const CollectiveCall& call) { impl_->begin(call); }
 void CallCheck::leave() { impl_->leave(); }
 std::optional<Error> CallCheck::look() { return impl_->look(); }
 std::optional<Error> CallCheck::look_everywhere() const { return impl_->look_everywhere(); }
+UnreceivedMessages CallCheck::unreceived() const { return impl_->unreceived(); }
 std::string CallCheck::lagging_ranks() const { return impl_->lagging_ranks(); }
 
 }  // namespace ringside

@@ -11,6 +11,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "engine/runtime/watch/watch.h"
+#include "ringside/unreceived_messages.h"
 
 namespace ringside {
 
@@ -78,6 +79,9 @@ class CallCheck {
   /// Compares with every visible rank (of this host, and ring neighbours), from the oldest known call on. Use it after
   /// a failed call, which may be the consequence of a difference between other ranks.
   [[nodiscard]] std::optional<Error> look_everywhere() const;
+
+  /// Returns the messages of this rank that were sent and not received. Call it when all ranks have called leave().
+  [[nodiscard]] UnreceivedMessages unreceived() const;
 
   /// Returns, as text, how many collectives the ranks of this host have begun, most first. Sends and receives
   /// do not count.

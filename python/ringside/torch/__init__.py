@@ -42,6 +42,7 @@ def _create(options, _backend_options):
         _op_timeout() or options.timeout,
         options.group_id or "0",
         "default_pg" if is_default else "undefined",
+        list(getattr(options, "global_ranks_in_group", ())),
     )
 
 
