@@ -19,7 +19,7 @@ endfunction()
 web_library(fmt fmt::fmt ${deps}/fmt/include ${deps}/fmt/src/format.cc)
 file(GLOB yaml ${deps}/yaml-cpp/src/*.cpp)
 web_library(yaml yaml-cpp::yaml-cpp ${deps}/yaml-cpp/include ${yaml})
-target_compile_definitions(web_yaml PUBLIC YAML_CPP_STATIC_DEFINE)
+set_target_properties(web_yaml PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
 target_compile_options(web_yaml PRIVATE ${RINGSIDE_WEB_CATCHING})
 web_library(pugixml pugixml::pugixml ${deps}/pugixml/src ${deps}/pugixml/src/pugixml.cpp)
 target_compile_definitions(web_pugixml PUBLIC PUGIXML_NO_XPATH)
@@ -34,7 +34,7 @@ target_compile_definitions(web_zstd PRIVATE ZSTD_DISABLE_ASM=1)
 # What a throw calls, with catching.
 set(abi ${deps}/llvm/libcxxabi/src)
 set(cxxabi)
-foreach(file abort_message cxa_aux_runtime cxa_default_handlers cxa_demangle cxa_exception cxa_exception_storage cxa_guard
+foreach(file abort_message cxa_aux_runtime cxa_default_handlers cxa_exception cxa_exception_storage cxa_guard
         cxa_handlers cxa_personality cxa_thread_atexit cxa_vector cxa_virtual fallback_malloc private_typeinfo stdlib_exception
         stdlib_stdexcept stdlib_typeinfo)
   list(APPEND cxxabi ${abi}/${file}.cpp)
@@ -43,7 +43,7 @@ web_library(cxxabi web::cxxabi ${deps}/llvm/libcxxabi/include ${cxxabi} ${deps}/
 target_compile_options(web_cxxabi PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-frtti> -fwasm-exceptions)
 target_include_directories(web_cxxabi PRIVATE ${abi} ${deps}/llvm/libunwind/include ${deps}/llvm/libcxx/src)
 target_compile_definitions(web_cxxabi PRIVATE _LIBCXXABI_BUILDING_LIBRARY _LIBCPP_BUILDING_LIBRARY _LIBUNWIND_HIDE_SYMBOLS)
-target_compile_definitions(web_cxxabi PRIVATE _LIBCPP_ENABLE_CXX17_REMOVED_UNEXPECTED_FUNCTIONS)
+target_compile_definitions(web_cxxabi PRIVATE _LIBCPP_ENABLE_CXX17_REMOVED_UNEXPECTED_FUNCTIONS LIBCXXABI_NON_DEMANGLING_TERMINATE)
 
 # What POSIX has and WASI has not.
 include_directories(BEFORE SYSTEM ${PROJECT_SOURCE_DIR}/web/platform/posix)

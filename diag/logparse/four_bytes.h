@@ -1,17 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 namespace ringside::logs {
-
-/// Returns the four bytes at `p` as a number.
-inline std::uint32_t four_at(const char* p) {
-  std::uint32_t key;
-  std::memcpy(&key, p, 4);
-  return key;
-}
 
 /// A filter for a set of four-byte numbers (Bloom filter with one hash): 2^kLogBits bits, one set for each number.
 template <unsigned kLogBits>

@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "diag/logparse/cursor.h"
 #include "diag/logparse/parsers.h"
+#include "diag/logparse/quick_text.h"
 
 namespace ringside::logs {
 namespace {
@@ -115,9 +116,7 @@ bool Matcher::match(std::string_view text, Message& message) const {
   }
   pieces_.search(text, candidates);
   if (candidates.empty()) return false;
-  // Candidates of one key are sorted already.
-  if (!std::ranges::is_sorted(candidates)) std::ranges::sort(candidates);
-  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+  PieceIndex::sort_unique(candidates);
   for (const std::uint16_t candidate : candidates) {
     const Pattern& pattern = patterns_[candidate];
     if (!fits(pattern, text, message)) continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "diag/logparse/cursor.h"
+#include "diag/logparse/quick_text.h"
 
 namespace ringside::logs {
 namespace {
@@ -54,6 +55,15 @@ void PieceIndex::search(std::string_view text, std::vector<std::uint16_t>& ids) 
                          [](const Entry& one, std::uint32_t sought) { return one.key < sought; });
     for (; entry != entries_.end() && entry->key == key; ++entry) ids.push_back(entry->id);
   }
+}
+
+void PieceIndex::sort_unique(std::vector<std::uint16_t>& ids) {
+  // Ids of one key are sorted already. libc++ would sort numbers by a function of its library, which calls std::less; a
+  // comparison of our own is inlined.
+  if (!std::is_sorted(ids.begin(), ids.end())) {
+    std::sort(ids.begin(), ids.end(), [](std::uint16_t a, std::uint16_t b) { return a < b; });
+  }
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
 }
 
 }  // namespace ringside::logs

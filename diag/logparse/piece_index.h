@@ -31,6 +31,9 @@ class PieceIndex {
   /// Appends the ids of the texts that may occur in `text`, possibly with duplicates.
   void search(std::string_view text, std::vector<std::uint16_t>& ids) const;
 
+  /// Sorts ids and removes duplicates.
+  static void sort_unique(std::vector<std::uint16_t>& ids);
+
  private:
   struct Entry {
     std::uint32_t key;

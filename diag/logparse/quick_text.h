@@ -19,6 +19,32 @@ inline std::uint64_t word_at(const char* text) {
   return word;
 }
 
+/// Returns the four characters at `text`, the first in the lowest byte.
+/// shape  four characters can be read
+inline std::uint32_t four_at(const char* text) {
+  std::uint32_t four;
+  std::memcpy(&four, text, 4);
+  return four;
+}
+
+/// Returns whether two texts of kSize characters are equal. GCC compiles memcmp() of a constant size to such comparisons, and
+/// clang 19 does so for most machines, but calls it for WebAssembly.
+template <std::size_t kSize>
+inline bool are_same(const char* a, const char* b) {
+  if constexpr (kSize > 8) {
+    constexpr std::size_t kRest = kSize < 16 ? 8 : kSize - 8;  // may overlap the first eight
+    return word_at(a) == word_at(b) && are_same<kRest>(a + kSize - kRest, b + kSize - kRest);
+  } else if constexpr (kSize == 8) {
+    return word_at(a) == word_at(b);
+  } else if constexpr (kSize >= 4) {
+    return four_at(a) == four_at(b) && four_at(a + kSize - 4) == four_at(b + kSize - 4);
+  } else if constexpr (kSize > 0) {
+    return *a == *b && are_same<kSize - 1>(a + 1, b + 1);
+  } else {
+    return true;
+  }
+}
+
 /// Parses eight decimal digits, the first in the lowest byte. Returns false if another character is among them.
 /// source   digits are summed in pairs, pairs in fours, and fours in eights, each by a multiplication
 inline bool eight_digits(std::uint64_t text, std::uint64_t& value) {

@@ -192,8 +192,7 @@ const std::vector<std::uint16_t>& RowMatcher::candidates_of(std::string_view sma
   thread_local std::vector<std::uint16_t> candidates;
   candidates.clear();
   pieces_.search(small, candidates);
-  std::sort(candidates.begin(), candidates.end());
-  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+  PieceIndex::sort_unique(candidates);
   return candidates;
 }
 

@@ -2,11 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <random>
 #include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 namespace ringside::logs {
 namespace {
@@ -57,6 +62,31 @@ TEST(Cursor, UnsignedNumbersHaveNoMinus) {
   EXPECT_EQ(number_at<std::int32_t>("-"), std::nullopt);
 }
 
+TEST(Cursor, RealNumbersAreThoseOfTheStandardLibrary) {
+  std::minstd_rand random(15);
+  const std::string characters = "0123456789.-e+ x";
+  std::vector<std::string> texts = {
+      "",         "-",        ".5",       "5.",         "-0",    "-.5",  "0.1",
+      "1e5",      "1.5e-3",   "1e",       "1.e2",       "inf",   "nan",  "9999999",
+      "99999999", "16777217", "0.000001", "00000001.5", "1.2.3", "0x10", "3.4e39"};
+  for (int round = 0; round < 100'000; ++round) {
+    std::string text(random() % 10, '0');
+    // Half of them of digits and a point.
+    for (char& c : text) c = characters[random() % (round % 2 == 0 ? 11 : characters.size())];
+    texts.push_back(text);
+  }
+  for (const std::string& text : texts) {
+    float expected = -7, found = -7;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), expected);
+    Cursor cursor(text);
+    ASSERT_EQ(cursor.real(found), error == std::errc()) << text;
+    if (error == std::errc()) {
+      ASSERT_EQ(cursor.left(), static_cast<std::size_t>(text.data() + text.size() - end)) << text;
+    }
+    ASSERT_EQ(std::bit_cast<std::uint32_t>(found), std::bit_cast<std::uint32_t>(expected)) << text;
+  }
+}
+
 TEST(Cursor, LeadingZerosAreDigits) { EXPECT_EQ(number_at<std::int16_t>("0000000007 ", 1), 7); }
 
 TEST(QuickText, HexDigitsReadAsTheLibraryReadsThem) {
@@ -90,6 +120,25 @@ TEST(QuickText, FindsACharacterAmongSixteen) {
     const std::size_t expected = std::min<std::size_t>(text.find(' '), 16);
     ASSERT_EQ(find_in_sixteen(text.data(), ' '), expected) << text;
   }
+}
+
+TEST(QuickText, TextsOfAnyConstantSizeAreCompared) {
+  std::minstd_rand random(14);
+  const auto compare = [&]<std::size_t... kSizes>(std::index_sequence<kSizes...>) {
+    const auto one = [&]<std::size_t kSize>() {
+      std::string a(kSize, 'a');
+      for (char& c : a) c = static_cast<char>(random() % 256);
+      std::string b = a;
+      ASSERT_TRUE(are_same<kSize>(a.data(), b.data())) << kSize;
+      for (std::size_t at = 0; at < kSize; ++at) {
+        b[at] = static_cast<char>(a[at] ^ 1);
+        ASSERT_FALSE(are_same<kSize>(a.data(), b.data())) << kSize << " at " << at;
+        b[at] = a[at];
+      }
+    };
+    (one.template operator()<kSizes>(), ...);
+  };
+  compare(std::make_index_sequence<40>());
 }
 
 TEST(TextSearch, FindsTheSameAsTheStandardLibrary) {

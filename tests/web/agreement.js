@@ -18,8 +18,8 @@ if (!fs.existsSync(program)) {
   console.log(`skipped: no ${program}: ./run web builds it`);
   process.exit(77);
 }
-// Two threads share the cases: both programs use one core a case, and most of the time is the processes' start.
-const PARTS = 2;
+// Two threads take the cases, one after the other, and use one module: what V8 has compiled of it for a case serves the next.
+const THREADS = 2;
 const folder = isMainThread ? '' : fs.mkdtempSync(path.join(os.tmpdir(), 'ringside-web-'));
 
 const list = (at) => (fs.existsSync(at) ? fs.readdirSync(at).sort().map((name) => path.join(at, name)) : []);
@@ -32,7 +32,7 @@ function cases() {
   const jobs = [...list(path.join(ROOT, 'tests/hangdetect/invented')), ...list(path.join(ROOT, 'tests/hangdetect/jobs'))];
   const logs = list(path.join(ROOT, 'tests/audit/cases')).filter((one) => one.endsWith('.log'));
   if (!fs.existsSync(path.join(shared, 'corpus'))) {
-    if (workerData.part === 0) console.log(`left out: no corpus in ${shared}`);
+    if (workerData.isFirst) console.log(`left out: no corpus in ${shared}`);
   } else {
     const corpus = path.join(shared, 'corpus');
     logs.push(...list(path.join(corpus, 'logs')).filter((one) => one.endsWith('.log')));
@@ -103,12 +103,16 @@ function difference(a, b) {
 }
 
 /// Runs this thread's share. Returns how many, by verb, and what differs.
-async function compareShare(part) {
-  const wasm = new WebAssembly.Module(fs.readFileSync(program));
+async function compareShare({wasm, taken, isFirst}) {
+  const next = new Int32Array(taken);  // shared by the threads
   const count = {};
   const differing = [];
-  for (const [i, one] of cases().entries()) {
-    if ((one.group ? 0 : i % PARTS) !== part) continue;
+  const all = cases();
+  const share = [...all.filter((one) => one.group && isFirst)];
+  const single = all.filter((one) => !one.group);
+  for (;;) {
+    const one = share.shift() ?? single[Atomics.add(next, 0, 1)];
+    if (one === undefined) break;
     const {words, cwd, input} = one;
     const expected = await runNative(one);
     expected.page = page();
@@ -133,8 +137,10 @@ async function compareShare(part) {
 
 async function main() {
   const begin = Date.now();
-  const answers = Array.from({length: PARTS}, (_, part) => new Promise((resolve, reject) => {
-    const worker = new Worker(__filename, {argv: [native, program], workerData: {part}});
+  const wasm = new WebAssembly.Module(fs.readFileSync(program));
+  const taken = new SharedArrayBuffer(4);
+  const answers = Array.from({length: THREADS}, (_, i) => new Promise((resolve, reject) => {
+    const worker = new Worker(__filename, {argv: [native, program], workerData: {wasm, taken, isFirst: i === 0}});
     worker.on('message', resolve);
     worker.on('error', reject);
   }));
@@ -147,14 +153,16 @@ async function main() {
   for (const text of differing) console.log(text);
   const total = Object.values(counts).reduce((sum, number) => sum + number, 0);
   const verbs = Object.entries(counts).map(([verb, number]) => `${number} ${verb}`).join(', ');
-  console.log(`${total - differing.length} of ${total} alike in ${((Date.now() - begin) / 1000).toFixed(0)} s: ${verbs}`);
+  const {user, system} = process.cpuUsage();
+  console.log(`${total - differing.length} of ${total} alike in ${((Date.now() - begin) / 1000).toFixed(0)} s: ${verbs}; ` +
+    `the web's program took ${((user + system) / 1e6).toFixed(0)} CPU s`);
   process.exitCode = differing.length > 0 ? 1 : 0;
 }
 
 if (isMainThread) {
   main();
 } else {
-  compareShare(workerData.part).then((answer) => {
+  compareShare(workerData).then((answer) => {
     fs.rmSync(folder, {recursive: true});
     parentPort.postMessage(answer);
   });

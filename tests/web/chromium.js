@@ -38,12 +38,19 @@ class Chromium {
     else resolve(message.result);
   }
 
-  call(method, params = {}) {
+  /// shape  session: null for the browser as a whole
+  call(method, params = {}, session = this.session) {
     return new Promise((resolve, reject) => {
       const id = ++this.next;
       this.waiting.set(id, {resolve, reject});
-      this.child.stdio[3].write(`${JSON.stringify({id, method, params, sessionId: this.session})}\0`);
+      this.child.stdio[3].write(`${JSON.stringify({id, method, params, sessionId: session ?? undefined})}\0`);
     });
+  }
+
+  /// CPU seconds of all the browser's processes.
+  async cpuSeconds() {
+    const {processInfo} = await this.call('SystemInfo.getProcessInfo', {}, null);
+    return processInfo.reduce((sum, one) => sum + one.cpuTime, 0);
   }
 
   on(listener) {

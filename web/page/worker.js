@@ -3,20 +3,24 @@
 
 let program;  // the WebAssembly.Module
 
-const SLICE = 4 << 20;  // bytes that are read of a file at a time: a file of any size is never in memory as a whole
+// Bytes that are read of a file at a time: a file of any size is never in memory as a whole. Each slice is a question to the
+// browser's process, so that a file that is read to its end is asked for in larger ones.
+const SMALLEST_SLICE = 1 << 20, LARGEST_SLICE = 16 << 20;
 
 /// A file of the user's as one of wasi.js.
 function blobFile(blob) {
   const reader = new FileReaderSync();
   let begin = 0;
   let held = new Uint8Array(0);
+  let slice = SMALLEST_SLICE;
   return {
     size: blob.size,
     time: blob.lastModified ?? 0,
     read(offset, length) {
       if (offset < begin || offset + Math.min(length, blob.size - offset) > begin + held.length) {
+        slice = offset > begin && offset <= begin + held.length ? Math.min(2 * slice, LARGEST_SLICE) : SMALLEST_SLICE;
         begin = offset;
-        held = new Uint8Array(reader.readAsArrayBuffer(blob.slice(offset, offset + Math.max(length, SLICE))));
+        held = new Uint8Array(reader.readAsArrayBuffer(blob.slice(offset, offset + Math.max(length, slice))));
       }
       return held.subarray(offset - begin, offset - begin + length);
     },

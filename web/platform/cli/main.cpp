@@ -25,12 +25,12 @@ Json document_of(const CommandText& command) {
   for (const ringside::OptionText& option : command.options) {
     options.push_back({{"names", option.names},
                        {"value", option.value},
-                       {"what", option.what},
+                       {"what", option.description},
                        {"default", option.default_value},
                        {"choices", option.choices}});
   }
   Json below = Json::array();
-  for (const CommandText& one : command.below) below.push_back(document_of(one));
+  for (const CommandText& one : command.subcommands) below.push_back(document_of(one));
   return {{"name", command.name},
           {"summary", command.summary},
           {"examples", command.examples},
