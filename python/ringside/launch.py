@@ -196,13 +196,12 @@ def run_ranks(asked, folder, port):
     ranks = [Rank(number, asked, folder, port, outputs) for number in range(asked.ranks)]
     end = None
     try:
-        while any(rank.process.poll() is None for rank in ranks):
-            if end is None and any(rank.process.returncode not in (None, 0) for rank in ranks):
+        while None in (statuses := [rank.process.poll() for rank in ranks]):
+            if end is None and any(statuses):
                 end = time.monotonic() + asked.grace
             if end is not None and time.monotonic() > end:
                 break
             time.sleep(0.05)
-        statuses = [rank.process.poll() for rank in ranks]
     finally:
         for rank in ranks:
             if rank.process.poll() is None:

@@ -101,6 +101,17 @@ dist.all_reduce(torch.ones(10))
         sys.exit(f"a rank that left is said to be killed:\n{answer.stdout}")
 
 
+def check_lasting_rank(program, top):
+    """A rank that fails ends the job, even if the ranks before it go on."""
+    script = written(top, "lasting.py", """
+import time
+if os.environ["RANK"] == "0":
+    time.sleep(600)
+sys.exit(5)
+""")
+    check(run(program, script, "-n", "2"), 3, "rank 0 did not end and was killed", "rank 1 ended with exit status 5")
+
+
 def check_sub_group(program, top):
     """Errors in a group name its ranks as the job does, and calls as the verdict does."""
     script = written(
@@ -138,6 +149,7 @@ def main():
         check(run(program, script, "-o", folder), 2, "not empty")
         check_output(program, top)
         check_early_end(program, top)
+        check_lasting_rank(program, top)
         check_sub_group(program, top)
     check(run(program, script, "--fault", "skp:rank=1"), 2, "skip")
     check(run(program, "absent.py"), 2, "absent.py")
