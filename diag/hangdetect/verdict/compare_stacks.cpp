@@ -142,7 +142,8 @@ std::optional<ComparedStacks> compare_stacks(const Explanation& one, const Job& 
   if (auto by_process = compared(one.culprits, process_stacks(logs))) return by_process;
   std::vector<RanksStack> pending = pending_stacks(job);
   if (auto by_dumps = compared(one.culprits, pending)) return by_dumps;
-  // The culprit's call has ended, as calls do whose result goes to other ranks.
+  // The call of a culprit that only sends its data has ended, though the others still wait in theirs.
+  if (one.ground() != Feature::CallsDiffer) return std::nullopt;
   for (const int rank : one.culprits) {
     if (!one.is_local_rank && !one.stack.empty() && !calls_from(job, rank, one.stack).empty())
       pending.push_back({{rank}, &one.stack});

@@ -412,6 +412,7 @@ std::string reported_text(const Explanation& one) {
     case F::NodeFailed:
       return death_text(one);
     case F::DeathSeenByPeers:
+      if (one.cause == facts::DeathCause::ExitCode || one.exit_code != 0) return death_text(one);
       return fmt::format("{} dead: {} report{} it{}{}.", subject(one, "is", "are"),
                          name_of(one.reporter), one.reporter == Reporter::Peers ? "" : "s",
                          one.what.empty() ? "" : ", ", excerpt(one.what));
