@@ -126,7 +126,7 @@ std::string owner_with_call(const Job& job, int rank, const std::vector<std::siz
   };
   std::size_t shown = places.back();
   for (const std::size_t i : places) {
-    if (calls[i].is_pending()) return who;
+    if (calls[i].state != CallState::Completed) return who;
     if (title(i) == wanted) shown = i;
   }
   const std::string call = title(shown);
