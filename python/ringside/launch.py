@@ -272,7 +272,8 @@ def main(words=None):
         status = FAILED if has_failed else FINE
         if has_dumps:
             keeps = True
-            write_statuses(folder, statuses)
+            if has_failed:
+                write_statuses(folder, statuses)
             print(f"ringside run: dumps and logs are in {folder}", file=sys.stderr)
             status = FINDING if print_verdict(folder) == FINDING else status
     if not keeps:

@@ -22,16 +22,16 @@ auto asked(Body&& body) -> Result<decltype(body())> {
   }
 }
 
+std::string leave_key(int rank) { return "left/" + std::to_string(rank); }
+
+}  // namespace
+
 std::string seconds(std::chrono::milliseconds time) {
   std::string text = std::to_string(static_cast<double>(time.count()) / 1e3);
   text.erase(text.find_last_not_of('0') + 1);
   if (text.back() == '.') text.pop_back();
   return text + " s";
 }
-
-std::string leave_key(int rank) { return "left/" + std::to_string(rank); }
-
-}  // namespace
 
 Status put(c10d::Store& store, const std::string& key, const std::string& value) {
   const auto done = asked([&] {
@@ -61,7 +61,7 @@ Result<std::string> wait_for_key(const Meeting& meeting) {
       if (!seen) return seen.error();
     }
     if (Time::now() >= end) {
-      return Error{ErrorCode::Timeout, "no other rank came within " + seconds(meeting.limit)};
+      return Error{ErrorCode::Timeout, "no other rank joined within " + seconds(meeting.limit)};
     }
     std::this_thread::sleep_for(pause);
     pause = std::min<std::chrono::microseconds>(2 * pause, std::chrono::milliseconds(10));

@@ -32,6 +32,9 @@ struct Meeting {
 /// errors  Timeout: the key does not exist after `limit`.  System: the store failed.  Those of `look`
 Result<std::string> wait_for_key(const Meeting& meeting);
 
+/// Returns `3.5 s`.
+std::string seconds(std::chrono::milliseconds time);
+
 /// Stores a value.
 /// errors  System: the store failed
 Status put(c10d::Store& store, const std::string& key, const std::string& value);

@@ -80,6 +80,13 @@ Status MessageLane::look_at_peer() const {
                "have every rank make its calls before it ends"};
 }
 
+Error MessageLane::waited_in_vain() const {
+  return {ErrorCode::Timeout,
+          "rank " + std::to_string(group_.rank) + " waited " + seconds(group_.limit) + " for a " +
+              (is_send_ ? "recv" : "send") + " of rank " + std::to_string(peer_),
+          "see what that rank does, or raise the time-out of calls"};
+}
+
 Status MessageLane::connect() {
   if (pair_) return {};
   const int from = is_send_ ? group_.rank : peer_;
@@ -100,14 +107,16 @@ Status MessageLane::connect() {
   // The sender joins when the receiver is there: join() does not notice that the peer leaves the group.
   if (is_send_) {
     const Result<std::string> receiver = wait_for_key(meeting);
-    if (!receiver) return receiver.error();
+    if (!receiver) {
+      return receiver.error().code == ErrorCode::Timeout ? waited_in_vain() : receiver.error();
+    }
   } else {
     const Status told = put(*group_.store, meeting.key, "here");
     if (!told) return told;
   }
   meeting.key = key + "/id";
   Result<Communicator> made = meet(meeting, config);
-  if (!made) return made.error();
+  if (!made) return made.error().code == ErrorCode::Timeout ? waited_in_vain() : made.error();
   const std::lock_guard<std::mutex> lock(mutex_);
   pair_.emplace(*std::move(made));
   return {};
@@ -161,7 +170,8 @@ void MessageLane::serve() {
     // has yet to take.
     is_carrying_ = false;
     lock.unlock();
-    if (!done) done = in_words(done.error(), words());
+    // The error of a group that another message has broken names that message's ranks.
+    if (!done && group_.communicator->status()) done = in_words(done.error(), words());
     message.record.end(static_cast<bool>(done));
     const UnreceivedReport::Sent sent{message.tensor.nbytes(), message.site};
     // A group that is broken has reported why.

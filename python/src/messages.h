@@ -61,6 +61,8 @@ class MessageLane {
   void serve();
   Status carry_out(const Message& message);
   Status connect();
+  /// Returns the error of a message whose other half was not made in time.
+  [[nodiscard]] Error waited_in_vain() const;
   /// errors  what ends the wait for the peer: an end of the group, or the peer's
   [[nodiscard]] Status look_at_peer() const;
   /// Returns the reason of a failed message with the ranks of the group, where the group knows it: the pair calls its

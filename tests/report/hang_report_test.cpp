@@ -277,6 +277,8 @@ TEST(HangReport, ARankThatEndsWithStatusZeroIsNotKilledByTheKernel) {
   one.add(Feature::Exited);
   one.cause = facts::DeathCause::ExitCode;
   EXPECT_EQ(why_of(one), "Rank 2 ended with exit status 0 before all_reduce 3 of default_pg.");
+  one.features = {Feature::DeathSeenByPeers};
+  EXPECT_EQ(why_of(one), "Rank 2 ended with exit status 0 before all_reduce 3 of default_pg.");
   const std::string text = report_text(all);
   EXPECT_THAT(text, HasSubstr("next\n  Find where the program of rank 2 ends before this call"));
   EXPECT_THAT(text, Not(HasSubstr("oom")));

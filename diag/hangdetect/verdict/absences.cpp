@@ -233,9 +233,11 @@ Explanation explain_missing_transfer(const Scene& scene, int waiter,
   if (!has_dump) out.add(Feature::PeerUnseen);
   out.call = call_title(scene.job, block->group, call);
   out.waiting = {waiter};
-  out.evidence.push_back(evidence_of(scene.job, waiter, call, "waits: " + out.call));
+  const bool waits = !out.has(Feature::SenderWentOn);
+  out.evidence.push_back(
+      evidence_of(scene.job, waiter, call, (waits ? "waits: " : "pending: ") + out.call));
   add_last_calls(scene, heads, out);
-  out.missing.push_back({Need::What::Stacks, heads});
+  if (waits) out.missing.push_back({Need::What::Stacks, heads});
   return out;
 }
 

@@ -126,7 +126,7 @@ std::string owner_with_call(const Job& job, int rank, const std::vector<std::siz
   };
   std::size_t shown = places.back();
   for (const std::size_t i : places) {
-    if (calls[i].is_pending()) return who;
+    if (calls[i].state != CallState::Completed) return who;
     if (title(i) == wanted) shown = i;
   }
   const std::string call = title(shown);
@@ -142,7 +142,8 @@ std::optional<ComparedStacks> compare_stacks(const Explanation& one, const Job& 
   if (auto by_process = compared(one.culprits, process_stacks(logs))) return by_process;
   std::vector<RanksStack> pending = pending_stacks(job);
   if (auto by_dumps = compared(one.culprits, pending)) return by_dumps;
-  // The culprit's call has ended, as calls do whose result goes to other ranks.
+  // The call of a culprit that only sends its data has ended, though the others still wait in theirs.
+  if (one.ground() != Feature::CallsDiffer) return std::nullopt;
   for (const int rank : one.culprits) {
     if (!one.is_local_rank && !one.stack.empty() && !calls_from(job, rank, one.stack).empty())
       pending.push_back({{rank}, &one.stack});

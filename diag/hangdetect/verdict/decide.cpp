@@ -208,6 +208,12 @@ class Relations {
       first.exit_code = other.exit_code;
       first.cause = other.cause;
     }
+    // Other ranks see that a process is gone; its launcher knows how it ended.
+    if (first.kind == Kind::DeadRank && other.kind == Kind::DeadRank &&
+        first.cause == facts::DeathCause::Unknown) {
+      first.exit_code = other.exit_code;
+      first.cause = other.cause;
+    }
     if (other.ground() == Feature::NoAnswer) first.add(Feature::AlsoSilent);
     if (other.ground() == Feature::ProcessStopped) first.add(Feature::AlsoStopped);
     append(other.evidence, first.evidence);

@@ -305,8 +305,8 @@ std::string stall_text(const Explanation& one) {
                            capital_ranks(one.culprits, "is", "are"), in_call(one));
       return fmt::format("{} wait for each other in a cycle{}.", capital(ranks_text(one.others)),
                          one.has(F::ByHabit)
-                             ? fmt::format("; only {} made another call than after the same calls "
-                                           "before",
+                             ? fmt::format("; only {} departs there from the order of its earlier "
+                                           "calls",
                                            ranks_text(one.culprits))
                              : ", and nothing shows which of them left the order");
     case F::LoneTransfer:
@@ -412,6 +412,7 @@ std::string reported_text(const Explanation& one) {
     case F::NodeFailed:
       return death_text(one);
     case F::DeathSeenByPeers:
+      if (one.cause == facts::DeathCause::ExitCode || one.exit_code != 0) return death_text(one);
       return fmt::format("{} dead: {} report{} it{}{}.", subject(one, "is", "are"),
                          name_of(one.reporter), one.reporter == Reporter::Peers ? "" : "s",
                          one.what.empty() ? "" : ", ", excerpt(one.what));

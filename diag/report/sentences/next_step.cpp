@@ -28,6 +28,14 @@ std::string pid_of(const LogFacts& logs, int rank) {
                                                                 : std::to_string(found->second.pid);
 }
 
+/// Returns whether a rank reports that this one has closed its process group.
+bool has_left(const LogFacts& logs, int rank) {
+  return std::ranges::any_of(logs.statements, [&](const LogStatement& one) {
+    return one.what == LogStatement::What::LeftGroup &&
+           std::ranges::find(one.ranks, rank) != one.ranks.end();
+  });
+}
+
 constexpr std::string_view kKernelLog = "dmesg -T | grep -iE 'oom|killed process|xid'";
 
 /// Returns what to compare where the calls of the ranks differ.
@@ -40,6 +48,11 @@ std::string step_for_difference(const Explanation& one, const Job& job, const Lo
         parting.frame.file, parting.frame.line, ranks_text(parting.ranks), parting.other_frame.file,
         parting.other_frame.line, ranks_text(parting.others));
   }
+  if (compared && compared->are_equal && one.kind == Kind::DeadlockCycle)
+    return fmt::format(
+        "Look at the order of the calls of {} and of the ranks in the cycle: each waits there for "
+        "the next one, so one of them has to make its other call first.",
+        ranks_text(one.culprits));
   if (compared && compared->are_equal)
     return fmt::format(
         "Compare the values that {} and another rank pass there: most other ranks make their call "
@@ -97,6 +110,11 @@ std::string step_for_rank(const Explanation& one, const Job& job, const LogFacts
           kKernelLog);
     case Kind::MissingRank:
     case Kind::Straggler:
+      if (has_left(logs, rank))
+        return fmt::format(
+            "Compare the calls of rank {}, which has left its group, with those of another rank "
+            "(ringside hang --table): it made fewer, or a condition of its program ended it early.",
+            rank);
       if (rank < job.world() && job.rank(rank).notes.has_stack)
         return fmt::format(
             "Take the stack of rank {}{} again half a minute later, to see whether it "
