@@ -2,7 +2,6 @@
 
 #include <array>
 #include <charconv>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -102,7 +101,10 @@ class Cursor {
 
   /// Reads a real number, as std::from_chars() does.
   bool real(float& value) {
-    if (short_real(value)) return true;
+    if (const char* const behind = short_real(at_, end_, value)) {
+      at_ = behind;
+      return true;
+    }
     const auto [end, error] = std::from_chars(at_, end_, value);
     if (error != std::errc{}) return false;
     at_ = end;
@@ -147,37 +149,6 @@ class Cursor {
   }
 
  private:
-  /// Reads a real number of up to seven digits without an exponent. libc++ takes much longer for it. The digits and the
-  /// power of ten are exact in a float, so that the quotient is the nearest float.
-  bool short_real(float& value) {
-    constexpr float kTens[] = {1e0F, 1e1F, 1e2F, 1e3F, 1e4F, 1e5F, 1e6F, 1e7F};
-    constexpr int kMostDigits = 7;
-    const char* p = at_;
-    const bool is_negative = p < end_ && *p == '-';
-    if (is_negative) ++p;
-    std::uint32_t sum = 0;
-    const auto read_digits = [&] {
-      const char* const first = p;
-      for (; p < end_ && static_cast<unsigned char>(*p - '0') < 10; ++p) {
-        sum = sum * 10 + static_cast<std::uint32_t>(*p - '0');
-      }
-      return p - first;
-    };
-    const std::ptrdiff_t whole = read_digits();
-    std::ptrdiff_t decimals = 0;
-    if (p < end_ && *p == '.') {
-      ++p;
-      decimals = read_digits();
-      if (decimals == 0) return false;
-    }
-    if (whole == 0 || whole + decimals > kMostDigits) return false;
-    if (p < end_ && (*p | 0x20) == 'e') return false;
-    at_ = p;
-    value = static_cast<float>(sum) / kTens[decimals];
-    if (is_negative) value = -value;
-    return true;
-  }
-
   const char* at_;
   const char* end_;
 };

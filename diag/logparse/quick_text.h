@@ -68,6 +68,36 @@ inline bool short_number(std::string_view digits, std::uint64_t& value) {
   return eight_digits((text & ~others) | (0x3030303030303030U & others), value);
 }
 
+/// Parses a real number of up to seven digits without an exponent, for which libc++'s std::from_chars() takes much longer. The
+/// digits and the power of ten are exact in a float, so that the quotient is the nearest float.
+/// returns  the end of the number; nullptr: it is no such number
+inline const char* short_real(const char* text, const char* end, float& value) {
+  constexpr float kTens[] = {1e0F, 1e1F, 1e2F, 1e3F, 1e4F, 1e5F, 1e6F, 1e7F};
+  constexpr std::ptrdiff_t kMostDigits = 7;
+  const bool is_negative = text < end && *text == '-';
+  const char* p = text + (is_negative ? 1 : 0);
+  std::uint32_t sum = 0;
+  const auto count_digits = [&] {
+    const char* const first = p;
+    for (; p < end && static_cast<unsigned char>(*p - '0') < 10; ++p) {
+      sum = sum * 10 + static_cast<std::uint32_t>(*p - '0');
+    }
+    return p - first;
+  };
+  const std::ptrdiff_t whole = count_digits();
+  std::ptrdiff_t decimals = 0;
+  if (p < end && *p == '.') {
+    ++p;
+    decimals = count_digits();
+    if (decimals == 0) return nullptr;
+  }
+  if (whole == 0 || whole + decimals > kMostDigits) return nullptr;
+  if (p < end && (*p | 0x20) == 'e') return nullptr;
+  const float size = static_cast<float>(sum) / kTens[decimals];
+  value = is_negative ? -size : size;
+  return p;
+}
+
 /// Parses eight hexadecimal digits, the first in the lowest byte. Returns false if another character is among them.
 inline bool eight_hex_digits(std::uint64_t text, std::uint64_t& value) {
   constexpr std::uint64_t kEach = 0x0101010101010101U;

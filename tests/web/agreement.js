@@ -91,7 +91,7 @@ const page = () => {
 };
 
 /// What `sim` writes, without the seconds that the simulation took: a JSON member, and the last column of the table.
-const withoutTimes = (text) => Buffer.from(text.toString().replace(/"wall_s": [\d.e+-]+/g, '"wall_s": 0').replace(/^( *\d+ .*) [\d.]+$/gm, '$1'));
+const withoutTimes = (text) => Buffer.from(text.toString().replace(/"wall_s": [\d.e+-]+/g, '"wall_s": 0').replace(/^( *\d+ .*?) +[\d.]+$/gm, '$1'));
 
 /// Where two texts part: both lines.
 function difference(a, b) {
