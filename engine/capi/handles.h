@@ -49,7 +49,7 @@ struct rsComm {
   std::unique_ptr<ringside::runtime::Communicator> ready;
   std::optional<ringside::Error> failed;  ///< why it could not be made, or be ended
   std::string name;
-  /// As CommunicatorConfig; empty: nobody wants to know
+  /// As CommunicatorConfig; empty: not reported
   std::function<void(const ringside::UnreceivedMessages&)> when_left;
   struct PreMulSum {
     ringside::DataType type;

@@ -83,7 +83,7 @@ class FlightRecorder {
   /// now      used only with timing
   void end(const Ticket& ticket, bool is_done, Nanoseconds now);
 
-  /// Marks an unordered message as pending again, since nobody received it, and takes a dump as failed() does. The call
+  /// Marks an unordered message as pending again, since it was not received, and takes a dump as failed() does. The call
   /// that made it is not counted as completed any more.
   void reopen(const Ticket& ticket, const std::string& reason);
 

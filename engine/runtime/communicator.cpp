@@ -46,8 +46,7 @@ struct Communicator::Impl {
   std::unique_ptr<Executor> executor;
   TraceLane* lane = nullptr;   // for whole calls; null: nothing is traced
   std::uint32_t sequence = 0;  // number of the last call: 1, 2, ..., as in dumps
-  int splits = 0;
-  int shrinks = 0;
+  int splits = 0, shrinks = 0;
   MeetingPlaces meeting;
   std::mutex part_mutex;  // guards the next two members
   std::shared_ptr<Bootstrap> part_in_making;
@@ -110,15 +109,12 @@ struct Communicator::Impl {
   FlightRecorder::Ticket record_begin(const CollectiveCall& call) {
     if (group == nullptr) return {};
     const Nanoseconds now = trace_now();
-    switch (call.collective) {
-      case Collective::SendRecv:
-      case Collective::Send:
-      case Collective::Recv:
-        return options.recorder->begin(
-            *group, flight_messages(call, bootstrap->rank(), bootstrap->nranks()), now);
-      default:
-        return options.recorder->begin(*group, flight_facts(call, bootstrap->nranks()), now);
+    const Collective kind = call.collective;
+    if (kind == Collective::SendRecv || kind == Collective::Send || kind == Collective::Recv) {
+      return options.recorder->begin(
+          *group, flight_messages(call, bootstrap->rank(), bootstrap->nranks()), now);
     }
+    return options.recorder->begin(*group, flight_facts(call, bootstrap->nranks()), now);
   }
 
   void record_state(FlightRecorder::GroupState state) {
@@ -126,8 +122,8 @@ struct Communicator::Impl {
   }
 
   void record_end(const FlightRecorder::Ticket& ticket, bool is_done) {
-    if (group != nullptr)
-      options.recorder->end(ticket, is_done, has_timing ? trace_now() : Nanoseconds{});
+    if (group == nullptr) return;
+    options.recorder->end(ticket, is_done, has_timing ? trace_now() : Nanoseconds{});
   }
 
   /// Stores the cause and ends every wait of this rank.

@@ -2,6 +2,7 @@
 
 #include <ringside/call_site.h>
 #include <ringside/export.h>
+#include <ringside/message_record.h>
 #include <ringside/result.h>
 #include <ringside/units.h>
 #include <ringside/unreceived_messages.h>
@@ -89,26 +90,6 @@ struct Call {
   std::size_t count = 0;
   DataType type = DataType::Float32;
   CallOptions options = {};
-};
-
-/// The entry of a send or recv in a communicator's flight record; another communicator carries the message out.
-/// Threads  any
-class MessageRecord {
- public:
-  MessageRecord(MessageRecord&&) noexcept;
-  MessageRecord& operator=(MessageRecord&&) noexcept;
-  ~MessageRecord();
-  void end(bool is_done);  ///< call it once; false: the message failed
-  /// Writes the dump with this reason, where dumps are enabled: the receiver has left without receiving a message that
-  /// was buffered. On the sender, call it for that message, which the dump then shows as pending; on the receiver, for
-  /// any message of that sender.
-  void report_unreceived(const std::string& why);
-
- private:
-  friend class Communicator;
-  struct Impl;
-  explicit MessageRecord(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
 };
 
 /// A group of ranks that call collectives together: <ringside/ringside.h> for C++. run() returns when the call is done,

@@ -1,24 +1,53 @@
 #include "python/src/rank_names.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstddef>
-#include <cstdlib>
-#include <regex>
+#include <string_view>
 
 namespace ringside::pytorch {
 namespace {
 
-/// Returns the text with each match of the pattern replaced by `replace(match)`.
-template <typename Replace>
-std::string replaced(const std::string& text, const std::regex& pattern, Replace&& replace) {
-  std::string out;
-  auto rest = text.begin();
-  for (std::sregex_iterator one(text.begin(), text.end(), pattern), end; one != end; ++one) {
-    out.append(rest, (*one)[0].first);
-    out += replace(*one);
-    rest = (*one)[0].second;
+constexpr std::size_t kMostDigits = 8;  // of a rank; a longer number names none
+constexpr int kMostListed = 4096;       // of a range
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_word(char c) {
+  return is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/// Returns the end of the rank at `at`; `at` itself: there is none.
+std::size_t end_of_rank(std::string_view text, std::size_t at) {
+  std::size_t end = at;
+  while (end < text.size() && is_digit(text[end])) ++end;
+  const bool is_rank = end - at <= kMostDigits && (end == text.size() || !is_word(text[end]));
+  return is_rank ? end : at;
+}
+
+/// Returns the end of the ranks at `at`, as in `0,2-3` or `1, 2 and 4`; `at` itself: there are none.
+std::size_t end_of_ranks(std::string_view text, std::size_t at) {
+  constexpr std::array<std::string_view, 4> kBetween{", ", " and ", ",", "-"};
+  std::size_t end = end_of_rank(text, at);
+  for (bool is_longer = end > at; is_longer;) {
+    is_longer = false;
+    for (const std::string_view between : kBetween) {
+      if (!text.substr(end).starts_with(between)) continue;
+      const std::size_t next = end + between.size();
+      const std::size_t next_end = end_of_rank(text, next);
+      if (next_end == next) continue;
+      end = next_end;
+      is_longer = true;
+      break;
+    }
   }
-  return out.append(rest, text.end());
+  return end;
+}
+
+int number_of(std::string_view digits) {
+  int number = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
 }
 
 }  // namespace
@@ -30,29 +59,55 @@ int RankNames::in_job(int rank) const {
 
 std::string RankNames::of(int rank) const { return renamed("rank " + std::to_string(rank)); }
 
-std::string RankNames::renamed(const std::string& message) const {
-  constexpr int kMostListed = 4096;
-  // Never destroyed: messages may be reported while the process ends.
-  static const auto& named = *new std::regex(
-      "\\b(?:(rank|root) ([0-9]{1,8})|(ranks) ([0-9]{1,8}(?:(?:,|, | and |-)[0-9]{1,8})*))\\b");
-  static const auto& range = *new std::regex("([0-9]+)-([0-9]+)|[0-9]+");
-  return replaced(message, named, [&](const std::smatch& one) {
-    const std::string word = one.str(1) + one.str(3);
-    const std::string list = one.str(2) + one.str(4);
+std::string RankNames::list_in_job(std::string_view list) const {
+  std::string out;
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t end = end_of_rank(list, at);
+    if (end == at) {
+      out += list[at++];
+      continue;
+    }
+    const int first = number_of(list.substr(at, end - at));
+    int last = first;
+    at = end;
+    if (at < list.size() && list[at] == '-') {
+      const std::size_t last_end = end_of_rank(list, at + 1);
+      last = number_of(list.substr(at + 1, last_end - at - 1));
+      at = last_end;
+    }
     // The ranks of a range in the group need not follow each other in the job.
-    const std::string in_job = replaced(list, range, [&](const std::smatch& part) {
-      const int first = std::atoi(part.str(part[1].matched ? 1 : 0).c_str());
-      const int last = part[2].matched ? std::atoi(part.str(2).c_str()) : first;
-      std::string all;
-      for (int rank = first; rank <= std::min(last, first + kMostListed); ++rank) {
-        all += (rank > first ? "," : "") + std::to_string(this->in_job(rank));
+    for (int rank = first; rank <= std::min(last, first + kMostListed); ++rank) {
+      out += (rank > first ? "," : "") + std::to_string(in_job(rank));
+    }
+  }
+  return out;
+}
+
+std::string RankNames::renamed(std::string_view message) const {
+  constexpr std::array<std::string_view, 3> kWords{"rank ", "root ", "ranks "};
+  std::string out;
+  for (std::size_t at = 0; at < message.size();) {
+    std::size_t end = at;
+    if (!job_ranks_.empty() && (at == 0 || !is_word(message[at - 1]))) {
+      for (const std::string_view word : kWords) {
+        if (!message.substr(at).starts_with(word)) continue;
+        const std::size_t ranks = at + word.size();
+        const std::size_t after =
+            word == "ranks " ? end_of_ranks(message, ranks) : end_of_rank(message, ranks);
+        if (after == ranks) continue;
+        end = after;
+        const std::string_view list = message.substr(ranks, after - ranks);
+        const std::string listed = list_in_job(list);
+        out.append(word).append(listed);
+        if (listed != list && !group_.empty()) {
+          out.append(" (").append(word).append(list).append(" of group " + group_ + ")");
+        }
       }
-      return all;
-    });
-    if (job_ranks_.empty() || in_job == list) return word + " " + list;
-    const std::string of_group = " (" + word + " " + list + " of group " + group_ + ")";
-    return word + " " + in_job + (group_.empty() ? "" : of_group);
-  });
+    }
+    if (end == at) out += message[end++];
+    at = end;
+  }
+  return out;
 }
 
 }  // namespace ringside::pytorch

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,9 +24,12 @@ class RankNames {
   /// Returns `rank 2`, or `rank 3 (rank 2 of group 1)`.
   [[nodiscard]] std::string of(int rank) const;
   /// Returns a message of the engine with the ranks that it names as of() names them.
-  [[nodiscard]] std::string renamed(const std::string& message) const;
+  [[nodiscard]] std::string renamed(std::string_view message) const;
 
  private:
+  /// Returns a list of ranks of the group, such as `0,2-3`, as ranks of the job.
+  [[nodiscard]] std::string list_in_job(std::string_view list) const;
+
   const std::string group_;
   const std::vector<int> job_ranks_;
 };
