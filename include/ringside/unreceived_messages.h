@@ -1,8 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace ringside {
+
+/// Part of the reason of a dump, after the name of the receiver; verdicts know such a dump by it.
+inline constexpr std::string_view kLeftWithoutReceiving =
+    " has left the communicator without receiving ";
 
 /// Messages of a communicator that were sent and never received, when all its ranks have left it. Only messages between
 /// ranks of one host are known.

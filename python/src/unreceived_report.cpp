@@ -48,7 +48,7 @@ void UnreceivedReport::report(const UnreceivedMessages& left) {
   if (lost == 0 || last_.empty()) return;
   // With ranks of the group, as all reasons in dumps.
   const std::string reason = "rank " + std::to_string(lane_.to) +
-                             " has left the communicator without receiving " +
+                             std::string(kLeftWithoutReceiving) +
                              (lost == 1 ? "a message" : std::to_string(lost) + " messages") +
                              " of rank " + std::to_string(lane_.from);
   if (!lane_.is_sender) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "diag/hangdetect/model/peer.h"
+#include "ringside/unreceived_messages.h"
 
 namespace ringside::hang {
 
@@ -347,9 +348,10 @@ void add_waits_in_transfers(const Job& job, WaitState& wait_state) {
 }  // namespace
 
 bool has_gone_on(const Job& job, int rank, const Block& block) {
-  const std::vector<Call>& calls = job.rank(rank).dump->calls;
-  return block.is_p2p &&
-         std::any_of(calls.begin() + block.call + 1, calls.end(), [](const Call& call) {
+  if (!block.is_p2p) return false;
+  const RankDump& dump = *job.rank(rank).dump;
+  return dump.reason.find(kLeftWithoutReceiving) != std::string::npos ||
+         std::any_of(dump.calls.begin() + block.call + 1, dump.calls.end(), [](const Call& call) {
            return !call.is_p2p && call.state == CallState::Completed;
          });
 }

@@ -58,8 +58,8 @@ struct WaitState {
 ///         receive when its sender has sent, a send when its receiver has received.
 WaitState wait_state_of(const Job& job);
 
-/// Returns whether the rank has completed a collective that it made after the blocked send or receive: it does not wait in
-/// the transfer itself, whose data was buffered, or for which it waits later.
+/// Returns whether the rank does not wait in the blocked send or receive itself, whose data was buffered, or for which it waits
+/// later: it has completed a collective that it made after it, or its dump says that the receiver has left.
 bool has_gone_on(const Job& job, int rank, const Block& block);
 
 /// Returns the peer's receive for a send of `rank`, or the peer's send for a receive: the one with the same index among
