@@ -88,9 +88,9 @@ TEST(HangReport, AMessageThatNobodyReceivedIsATransferWithoutItsOtherHalf) {
   job.all_call(world, "nccl:all_reduce", 64);
   const Examination all = std::move(job).examination();
   const std::string text = report_text(all);
-  EXPECT_THAT(text, testing::StartsWith("p2p_unmatched: rank 2, at send 1 of default_pg"));
+  EXPECT_THAT(text, testing::StartsWith("p2p_unmatched: rank 2, at send 1 of group default_pg"));
   EXPECT_THAT(text, HasSubstr("which rank 0 made before other calls."));
-  EXPECT_THAT(text, HasSubstr("send 1 of default_pg        pending   2\n"));
+  EXPECT_THAT(text, HasSubstr("send 1 of group default_pg        pending   2\n"));
   EXPECT_THAT(text, HasSubstr("Compare the sends and receives of rank 2 with those of rank 0"));
 }
 
@@ -196,7 +196,7 @@ TEST(HangReport, TheStackOfACallThatHasEndedIsLabelledAndCompared) {
   all.verdict.best.stack = {{"<module>", "train.py", 7}};
   ASSERT_THAT(all.verdict.best.culprits, ElementsAre(2));
   const std::string text = report_text(all);
-  EXPECT_THAT(text, HasSubstr("  stack of rank 2 at reduce 2 of default_pg, which has ended\n"));
+  EXPECT_THAT(text, HasSubstr("  stack of rank 2 at reduce 2 of group default_pg, which has ended\n"));
   EXPECT_THAT(text,
               HasSubstr("next\n  Compare the values that rank 2 and another rank pass there"));
 }

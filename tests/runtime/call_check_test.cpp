@@ -218,7 +218,7 @@ TEST_P(CallCheckWith, TheEndsOfAMessageThatExpectAnotherLengthAreReported) {
     return call;
   });
   expect_reported(outcomes,
-                  {"message 0 to rank 1", "rank 0 sends 100 float", "rank 1 expects 60 float"});
+                  {"message 1 to rank 1", "rank 0 sends 100 float", "rank 1 expects 60 float"});
 }
 
 TEST_P(CallCheckWith, TheEndsOfAMessageThatExpectAnotherTypeAreReported) {
