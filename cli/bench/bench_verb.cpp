@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -183,9 +182,9 @@ Result<NcclTestsRun> nccl_tests_run(JobRank& rank, const BenchOptions& options,
 }
 
 Result<int> run_sweep(JobRank& rank, const BenchOptions& options, const BenchArguments& arguments) {
+  NcclTestsRun shown;  // the report refers to it
   Report report(rank, options, arguments);
   RINGSIDE_TRY(const BenchShape shape, parse_shape(arguments.like, options.collective));
-  NcclTestsRun shown;
   if (shape != BenchShape::Ringside || !arguments.nccl_tests_file.empty()) {
     RINGSIDE_TRY(shown, nccl_tests_run(rank, options, arguments));
     report.print_like(shape, shown);
@@ -205,7 +204,7 @@ Result<int> run_sweep(JobRank& rank, const BenchOptions& options, const BenchArg
   return study::wrong_in(rows) == 0 ? kFine : kFinding;
 }
 
-/// Communication during a computation: one line, or one document.
+/// Measures communication during a computation, and prints three lines or one JSON document.
 Result<int> run_overlapped(JobRank& rank, const BenchArguments& arguments) {
   RINGSIDE_TRY(const OverlapOptions options, overlap_options(arguments));
   RINGSIDE_TRY(const OverlapResult result, run_overlap(rank.communicator, options));

@@ -28,7 +28,8 @@ class WorldSize {
 };
 
 /// Returns the number of processes that a launcher's command starts, `mpirun -np 3 ./halo` or `torchrun
-/// --nproc_per_node=8` on one host; 0 if unknown.
+/// --nproc_per_node=8` on one host; 0 if unknown. Each task of srun or MPI may start torchrun: the numbers are multiplied.
+/// Options after the program belong to the program.
 int world_of_command(std::string_view text);
 
 /// Returns the number of ranks in a program's line, `world_size=8`, `MEMBER: 1/8` or `nranks 8`; 0 if there is none.

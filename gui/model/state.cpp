@@ -45,7 +45,8 @@ class Nearest {
   std::optional<std::int64_t> found_;
 };
 
-/// Visits events of a lane around `now`: events further off cannot be the nearest.
+/// Visits the events of a lane around `now`: 256 on each side, ordered by their begin. The nearest moment is among them
+/// unless more than 256 events begin at `now`; a step back may then find none.
 template <typename Visit>
 void visit_near(const Replay& replay, LaneId lane, std::int64_t now, const Visit& visit) {
   constexpr std::ptrdiff_t kAround = 256;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/interface_names.h"
 #include "base/text.h"
 #include "engine/transport/tcp/socket_counts.h"
 #include "harness/probe/engine_inputs.h"
@@ -26,9 +27,7 @@ bool has_nvidia_gpu(const Machine& machine) {
 
 /// Returns whether the interface leads to no other machine, such as the bridges of container engines.
 bool is_inner(const Interface& one) {
-  return is_loopback(one.address) || one.name == "lo" || one.name.starts_with("docker") ||
-         one.name.starts_with("virbr") || one.name.starts_with("cni") ||
-         one.name.starts_with("br-");
+  return is_loopback(one.address) || one.name == "lo" || is_bridge_name(one.name);
 }
 
 std::string addresses_of(const Nic& nic) {
@@ -109,24 +108,28 @@ void judge_interfaces(const Machine& machine, Verdicts& verdicts) {
 }
 
 void judge_links(const Machine& machine, Verdicts& verdicts) {
-  std::vector<std::string> dead;
+  std::vector<std::string> unusable;
+  std::set<std::string> causes, fixes;
   for (const Nic& nic : machine.nics) {
     // A bridge without members and a spare port also have no carrier: only an interface with an address is meant to
     // work.
-    const bool is_bridge = nic.name.starts_with("docker") || nic.name.starts_with("virbr") ||
-                           nic.name.starts_with("br-");
-    if (nic.addresses.empty() || is_bridge || nic.name == "lo") continue;
+    if (nic.addresses.empty() || is_bridge_name(nic.name) || nic.name == "lo") continue;
     if (!nic.is_up) {
-      dead.push_back(fmt::format("{} ({}) is switched off", nic.name, addresses_of(nic)));
+      // The kernel reports no carrier of an interface that is switched off.
+      unusable.push_back(fmt::format("{} ({}) is switched off", nic.name, addresses_of(nic)));
+      causes.insert("an interface with an address is switched off");
+      fixes.insert(fmt::format("ip link set {} up", nic.name));
     } else if (!nic.has_carrier) {
-      dead.push_back(fmt::format("{} ({}) has no carrier", nic.name, addresses_of(nic)));
+      unusable.push_back(fmt::format("{} ({}) has no carrier", nic.name, addresses_of(nic)));
+      causes.insert("no device answers at the other end of an interface's cable");
+      fixes.insert(fmt::format(
+          "ethtool {}, then check the cable, the transceiver and the switch's port", nic.name));
     }
   }
-  if (dead.empty()) return;
-  verdicts.add(
-      "net_unreachable", Severity::Error, fmt::format("{}", fmt::join(dead, "; ")),
-      "the interface has an address, and nothing answers at the other end of its cable",
-      "ip link set DEVICE up; then cable, transceiver and the switch's port (ethtool DEVICE)");
+  if (unusable.empty()) return;
+  verdicts.add("net_unreachable", Severity::Error, fmt::format("{}", fmt::join(unusable, "; ")),
+               fmt::format("{}", fmt::join(causes, "; ")),
+               fmt::format("{}", fmt::join(fixes, "; ")));
 }
 
 void judge_firewall(const Machine& machine, Verdicts& verdicts) {
@@ -140,9 +143,9 @@ void judge_firewall(const Machine& machine, Verdicts& verdicts) {
   verdicts.add("net_unreachable", Severity::Warning,
                fmt::format("the firewall drops packets ({}{})", fmt::join(rules, "; "),
                            more > 0 ? fmt::format("; and {} more", more) : ""),
-               "ranks listen on ports that the kernel draws: what a rule does not let through "
-               "waits for its time-out, without a message",
-               "nft list ruleset; let the job's network through: nft insert rule inet filter input "
+               "ranks listen on ports that the kernel chooses: a connection to a port that a rule "
+               "drops times out without a message",
+               "nft list ruleset; accept the job's network: nft insert rule inet filter input "
                "ip saddr 10.0.0.0/8 accept");
 }
 
@@ -150,7 +153,7 @@ void judge_shared_memory(const Machine& machine, Verdicts& verdicts) {
   // source  NCCL 2.30.7: 9,637,888 B per connection between two GPUs of a host; 8 GPUs in a ring need 77 MB
   constexpr Bytes kLeast{256ULL << 20};
   if (!machine.shm.is_there) {
-    verdicts.add("shm_exhausted", Severity::Error, "/dev/shm is not there",
+    verdicts.add("shm_exhausted", Severity::Error, "/dev/shm is missing",
                  "ranks of a host share memory through it", "mount -t tmpfs tmpfs /dev/shm");
   } else if (machine.shm.size < kLeast || machine.shm.free < kLeast) {
     const bool is_small = machine.shm.size < kLeast;
@@ -159,7 +162,7 @@ void judge_shared_memory(const Machine& machine, Verdicts& verdicts) {
                              static_cast<double>(machine.shm.size.value) / (1 << 20),
                              static_cast<double>(machine.shm.free.value) / (1 << 20)),
                  is_small ? "containers get 64 MiB by default; eight GPUs of a host need more"
-                          : "something fills it: what dead jobs left, or another job",
+                          : "dead jobs left files in it, or another job uses it",
                  "docker --shm-size=16g or --ipc=host; rm /dev/shm/nccl-* of dead jobs");
   }
 }
@@ -170,9 +173,9 @@ void judge_limits(const Machine& machine, Verdicts& verdicts) {
   constexpr std::uint64_t kMemlock = 64ULL << 20;
   if (!machine.rdma.empty() && machine.limits.memlock && *machine.limits.memlock < kMemlock) {
     verdicts.add("memlock_limit", Severity::Error,
-                 fmt::format("at most {} of memory may be locked",
+                 fmt::format("the limit of locked memory is {}",
                              format_bytes(Bytes{*machine.limits.memlock})),
-                 "RDMA devices read and write locked memory alone: registering fails with "
+                 "RDMA devices access only locked memory: registering a buffer fails with "
                  "\"Cannot allocate memory\"",
                  "ulimit -l unlimited; docker --ulimit memlock=-1; LimitMEMLOCK=infinity for the "
                  "daemon that starts jobs");
@@ -192,19 +195,19 @@ void judge_clock(const Machine& machine, Verdicts& verdicts) {
   if (!slow.contains(machine.clock_source)) return;
   verdicts.add("clock_source", Severity::Warning,
                fmt::format("the kernel's clock is {}", machine.clock_source),
-               "reading it takes a system call and a slow register, a microsecond and more, and "
-               "the stack reads clocks all the time: the kernel gave the TSC up, by itself or by a "
-               "boot option",
-               "dmesg | grep -i clocksource shows why; tsc=reliable on the kernel's line where the "
-               "processor's is sound");
+               "the kernel rejected the TSC, or a boot option selected another clock. Each read of "
+               "it takes a system call and a slow register access, at least a microsecond, and the "
+               "communication libraries read the clock often",
+               "dmesg | grep -i clocksource shows why; boot with tsc=reliable if the processor's "
+               "TSC is stable");
 }
 
 void judge_gpu_direct(const Machine& machine, Verdicts& verdicts) {
   const bool can_meet = has_nvidia_gpu(machine) && has_active_port(machine);
   if (can_meet && !machine.has_peer_memory && !machine.is_open_driver) {
     verdicts.add("gdr_missing", Severity::Warning, "nvidia_peermem is not loaded",
-                 "NICs do not reach GPU memory: traffic between hosts makes a detour through "
-                 "host memory (with NVIDIA's open kernel modules DMA-BUF would serve)",
+                 "NICs cannot access GPU memory: traffic between hosts is copied through host "
+                 "memory (DMA-BUF with NVIDIA's open kernel modules is an alternative)",
                  "modprobe nvidia-peermem; echo nvidia-peermem > /etc/modules-load.d/gdr.conf");
   }
   if (machine.gpus.empty()) return;
@@ -218,8 +221,8 @@ void judge_gpu_direct(const Machine& machine, Verdicts& verdicts) {
         "pcie_acs", Severity::Warning,
         fmt::format("PCI access control (ACS) is on at {} bridge{}: {}{}", count,
                     count == 1 ? "" : "s", fmt::join(bridges, ", "), count > kShown ? ", ..." : ""),
-        "what one device sends to another goes up to the root and back: peer-to-peer is "
-        "slow, or hangs",
+        "peer-to-peer traffic between devices is routed through the root complex: it is slow, or "
+        "hangs",
         "ACS off in the BIOS, or setpci -s BRIDGE ECAP_ACS+6.w=0000");
   }
   std::vector<std::string> translated;
@@ -228,11 +231,11 @@ void judge_gpu_direct(const Machine& machine, Verdicts& verdicts) {
   }
   if (!translated.empty()) {
     verdicts.add("pcie_acs", Severity::Warning,
-                 fmt::format("the IOMMU translates what {} device{} ({}{})", translated.size(),
-                             translated.size() == 1 ? " does" : "s do", translated.front(),
-                             translated.size() > 1 ? ", ..." : ""),
-                 "peer-to-peer goes through the IOMMU: slow, or refused",
-                 "iommu=pt on the kernel's line");
+                 fmt::format("the IOMMU translates the addresses of {} device{} ({}{})",
+                             translated.size(), translated.size() == 1 ? "" : "s",
+                             translated.front(), translated.size() > 1 ? ", ..." : ""),
+                 "peer-to-peer traffic goes through the IOMMU: it is slow, or fails",
+                 "boot with iommu=pt");
   }
 }
 
@@ -244,7 +247,7 @@ void judge_variables(const Machine& machine, Verdicts& verdicts) {
   const std::string debug = variable(machine, "NCCL_DEBUG");
   if (debug == "TRACE" || debug == "trace") {
     verdicts.add("env_debug_in_production", Severity::Warning, fmt::format("NCCL_DEBUG={}", debug),
-                 "logs grow and every call pays", "export NCCL_DEBUG=WARN");
+                 "logs grow, and every call writes log lines", "export NCCL_DEBUG=WARN");
   }
   struct Switch {
     const char* name;
@@ -253,8 +256,8 @@ void judge_variables(const Machine& machine, Verdicts& verdicts) {
   };
   constexpr Switch kSwitches[] = {
       {"NCCL_IB_DISABLE", "1", "RDMA devices are not used"},
-      {"NCCL_P2P_DISABLE", "1", "GPUs of a host talk through host memory"},
-      {"NCCL_SHM_DISABLE", "1", "processes of a host talk over the network"},
+      {"NCCL_P2P_DISABLE", "1", "GPUs of a host exchange data through host memory"},
+      {"NCCL_SHM_DISABLE", "1", "processes of a host exchange data over the network"},
   };
   for (const Switch& one : kSwitches) {
     if (variable(machine, one.name) != one.value) continue;

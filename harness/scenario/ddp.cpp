@@ -31,9 +31,9 @@ void add_layer(const Training& training, std::vector<GradientTensor>& all) {
   if (training.recomputes) all[first].flops += training.layer_flops();
 }
 
-/// Returns whether buckets are filled in the order of gradients (`backward`), rather than in the order of the model's
-/// parameters (`forward`), which DDP uses before it has seen the order of gradients. A bucket is not reduced before
-/// the buckets before it.
+/// Returns whether buckets are filled in the order in which gradients are computed (`backward`, as in DDP from its second
+/// step), rather than in the order of the model's parameters (`forward`, an order to compare with; DDP does not use it:
+/// its first step has one bucket by default). A bucket is not reduced before the buckets before it.
 Result<bool> is_laid_backward(const Keys& keys) {
   const std::string* const order = keys.find("gradient_order");
   if (order == nullptr || *order == "backward") return true;
@@ -73,7 +73,8 @@ Result<hangs::Outline> make_ddp(const Keys& keys) {
   RINGSIDE_TRY(const int data, keys.whole("data", std::nullopt, 1, 65536));
   RINGSIDE_TRY(const double cap_mb, keys.number("bucket_cap_mb", 25, 0.001, 1e6));
   RINGSIDE_TRY(const bool is_backward, is_laid_backward(keys));
-  // A given cap also applies to the first bucket, as in DistributedDataParallel.__init__ since PyTorch 2.
+  // A given cap also applies to the first bucket.  source  PyTorch 2.6, DistributedDataParallel.__init__; in PyTorch 1.13
+  // the first bucket has 1 MiB in any case.
   const double first = keys.has("bucket_cap_mb") ? cap_mb * kMiB : kMiB;
   const std::array dimensions{ParallelDimension{"data", data}};
   StepWriter writer(data, dimensions);

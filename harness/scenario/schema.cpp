@@ -134,8 +134,8 @@ std::span<const SchemaKey> workload_keys() {
       {"data", "32", "replicas: 1"},
       {"bucket_cap_mb", "25", "a bucket is full once it has so much: 25, and the first one 1"},
       {"gradient_order", "forward",
-       "buckets follow the order of parameters in the model, as in DDP's first step; backward: the "
-       "order of gradients"},
+       "buckets follow the order of parameters in the model, so that none overlaps backward; "
+       "default backward: the order of gradients, as in DDP"},
       {"reshard", "no",
        "of fsdp: backward has the weights that forward gathered (ZeRO 2, not 3): yes"},
       {"tensor", "8", "ranks that share each layer out: 1"},

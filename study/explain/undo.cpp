@@ -11,8 +11,7 @@ namespace {
 
 using SetWords = std::vector<std::string>;
 
-/// Lists of variables that set the old choice, the shortest first; then those that disable features of a later
-/// release.
+/// Returns lists of variables, the shortest first. They set the old choice, or override a default of a later release.
 std::vector<SetWords> settings_towards(const TunedChoice& old) {
   const std::string algorithm = fmt::format("NCCL_ALGO={}", nccl_name(old.algorithm));
   const std::string protocol = fmt::format("NCCL_PROTO={}", nccl_name(old.protocol));

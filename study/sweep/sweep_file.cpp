@@ -322,7 +322,8 @@ class SweepReader {
     RINGSIDE_TRY(power.overhead, figure(given, "overhead", "1.3", {}));
     if (!power.host) return given.bad(given.node(), "power without host", kExample);
     if (power.overhead && power.overhead->value < 1) {
-      return given.bad(given.node(), "overhead: less than 1", "of what hosts take, such as 1.3");
+      return given.bad(given.node(), "overhead: less than 1",
+                       "give the power usage effectiveness (PUE), such as 1.3");
     }
     return power;
   }

@@ -21,7 +21,7 @@ struct SweepFigure {
   bool is_assumed = true;  ///< false if the source is a measurement, a contract or a data sheet
 };
 
-/// The cost of a host: rented by the hour, or bought and written off evenly over `years`.
+/// The cost of a host: rented by the hour, or bought, with straight-line depreciation over `years`.
 struct SweepPrice {
   std::optional<SweepFigure> host_hour = {}, gpu_hour = {};
   /// Purchase prices; fabric: the host's share of the network.
@@ -34,7 +34,7 @@ struct SweepPrice {
 struct SweepPower {
   std::optional<SweepFigure> host = {};     ///< while its GPUs compute
   std::optional<SweepFigure> waiting = {};  ///< while its GPUs wait; none: as `host`
-  /// Of the site: total power divided by the hosts' power, 1.3.
+  /// Power usage effectiveness (PUE): power of the site divided by that of its hosts, 1.3.
   std::optional<SweepFigure> overhead = {};
 };
 

@@ -134,32 +134,32 @@ std::vector<GivenFigure> figures_of(const Sweep& sweep) {
     if (!figure) return;
     all.push_back({.of = of,
                    .what = what,
-                   .text = fmt::format("{:.10g} {}", figure->value, unit),
+                   .text = fmt::format("{:.10g}{}{}", figure->value, unit.empty() ? "" : " ", unit),
                    .source = figure->source,
                    .is_assumed = figure->is_assumed});
   };
   const std::string& money = sweep.currency;
-  add("", "tokens of the whole run", sweep.tokens, "tokens");
-  add("", "compute times are off by, either way", sweep.compute_error, "%");
+  add("", "training tokens of the run", sweep.tokens, "tokens");
+  add("", "error of compute times, plus or minus", sweep.compute_error, "%");
   for (const SweepCluster& cluster : sweep.clusters) {
     const std::string& name = cluster.name;
     if (!cluster.workload.empty()) {
       all.push_back({.of = name, .what = "workload", .text = keys_text(cluster.workload)});
     }
-    add(name, "an hour of a host", cluster.price.host_hour, money);
-    add(name, "an hour of a GPU that has a rank", cluster.price.gpu_hour, money);
-    add(name, "a host, bought", cluster.price.host, money);
-    add(name, "a host's part of the network, bought", cluster.price.fabric, money);
-    add(name, "written off evenly, never idle, over", cluster.price.years, "years");
-    add(name, "a kWh", cluster.price.kwh, money);
-    add(name, "a host while its GPUs compute", cluster.power.host, "W");
-    add(name, "a host while they wait", cluster.power.waiting, "W");
-    add(name, "the site takes, of what hosts take", cluster.power.overhead, "times");
+    add(name, "price per host-hour", cluster.price.host_hour, money);
+    add(name, "price per GPU-hour, GPUs with a rank", cluster.price.gpu_hour, money);
+    add(name, "purchase price per host", cluster.price.host, money);
+    add(name, "purchase price of the network per host", cluster.price.fabric, money);
+    add(name, "depreciation period, straight-line, never idle", cluster.price.years, "years");
+    add(name, "energy price per kWh", cluster.price.kwh, money);
+    add(name, "power of a host while its GPUs compute", cluster.power.host, "W");
+    add(name, "power of a host while its GPUs wait", cluster.power.waiting, "W");
+    add(name, "power usage effectiveness (PUE)", cluster.power.overhead, "");
   }
   for (const SweepWorkload& workload : sweep.workloads) {
     const bool is_file = workload.kind.empty();
     all.push_back({.of = workload.name,
-                   .what = is_file ? "as this file has it" : workload.kind,
+                   .what = is_file ? "scenario file" : workload.kind,
                    .text = is_file ? workload.scenario : keys_text(workload.keys)});
   }
   return all;
@@ -169,21 +169,21 @@ std::vector<std::string> assumptions_of(const Sweep& sweep, const SweepMethod& m
   std::vector<std::string> all = sweep.assumptions;
   if (!sweep.compute_error) {
     all.push_back(fmt::format(
-        "compute times follow from the stated efficiency; error bars take them as off by {} %, as "
-        "far as one efficiency was off on three published steps (docs/reference/scenarios.md)",
+        "compute times follow from the stated efficiency. Error bars assume an error of {} % in "
+        "compute times, about that of one efficiency on three published training steps "
+        "(docs/reference/scenarios.md)",
         kComputeErrorPercent));
   }
   all.push_back(
-      "error bars: of the exposed communication, the typical error, which is the median over "
-      "comparable systems that the simulator's constants had not seen (docs/accuracy.md); compute "
-      "and communication are taken as independent. Two points with the same compute time share its "
-      "error; all else of two points is taken as independent");
+      "error bars combine the error of compute times with the typical error of exposed "
+      "communication: its median over comparable systems that did not calibrate the simulator "
+      "(docs/accuracy.md). The two errors count as independent. Two points with the same compute "
+      "time share the error of that time; their other errors count as independent");
   all.push_back(
-      "not modelled: the optimizer, kernels that are no matrix products, overlap of tensor "
-      "parallel "
-      "calls with compute, data loading, checkpoints, failures (docs/reference/scenarios.md); how "
-      "far "
-      "published training steps are off: docs/accuracy.md");
+      "not modelled: the optimizer, kernels other than matrix products, overlap of "
+      "tensor-parallel calls with compute, data loading, checkpoints, failures "
+      "(docs/reference/scenarios.md). Measured errors on published training steps: "
+      "docs/accuracy.md");
   all.push_back(
       fmt::format("simulated by ringside {}, fidelity {}", method.version, method.fidelity));
   return all;
@@ -216,8 +216,9 @@ std::string SweepReport::label(const SweepRow& row, std::optional<std::size_t> b
 }
 
 std::string SweepReport::full_label(const SweepRow& row) const {
-  const bool is_left_out = sweep.workloads.size() > 1 && !sweep.is_one_job;
-  return is_left_out ? workload_name(row) + ": " + label(row) : label(row);
+  // label() omits the workload's name where each workload has a report of its own.
+  const bool omits_workload = sweep.workloads.size() > 1 && !sweep.is_one_job;
+  return omits_workload ? workload_name(row) + ": " + label(row) : label(row);
 }
 
 double SweepReport::per_work(const SweepRow& row, double of_step) const {

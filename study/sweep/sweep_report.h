@@ -58,7 +58,7 @@ struct SweepRun {
 /// An input figure of the results.
 struct GivenFigure {
   std::string of;    ///< name of the cluster; empty: all clusters
-  std::string what;  ///< "a host while its GPUs compute"
+  std::string what;  ///< "power of a host while its GPUs compute"
   std::string text;  ///< "10200 W"
   std::string source = {};
   bool is_assumed = true;

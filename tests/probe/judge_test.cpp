@@ -238,6 +238,31 @@ TEST(ProbeJudge, AnInterfaceWithAnAddressHasNoCarrier) {
   EXPECT_EQ(ids_of(made), Ids{"net_unreachable"});
 }
 
+TEST(ProbeJudge, AnInterfaceThatIsOffIsNotSaidToLackAnAnswer) {
+  const MadeUpMachine made;
+  made.write("/sys/class/net/eth0/flags", "0x1002");
+  const std::vector<audit::Finding> found = judge(read_machine(made.sources));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].title, "eth0 (10.0.0.7) is switched off");
+  EXPECT_EQ(found[0].cause, "an interface with an address is switched off");
+  EXPECT_EQ(found[0].fix, "ip link set eth0 up");
+}
+
+TEST(ProbeJudge, AnIdleBridgeHasNoCarrier) {
+  for (const char* bridge : {"cni0", "podman0", "flannel.1", "lxdbr0", "br-5f", "docker0"}) {
+    MadeUpMachine made;
+    Interface own = made.sources.interfaces[1];
+    own.name = bridge;
+    own.is_up = false;
+    made.sources.interfaces.push_back(own);
+    const std::string net = "/sys/class/net/" + own.name;
+    made.write(net + "/type", "1");
+    made.write(net + "/flags", "0x1003");
+    made.write(net + "/carrier", "0");
+    EXPECT_EQ(ids_of(made), Ids{}) << bridge;
+  }
+}
+
 TEST(ProbeJudge, VariablesThatCost) {
   MadeUpMachine made;
   made.sources.variables["NCCL_IB_DISABLE"] = "1";

@@ -316,8 +316,9 @@ TEST(Workload, ABucketIsFullOnceItHasReachedItsCap) {
   EXPECT_EQ(workload::bucket_lengths(std::vector<double>{}, 1, 4), Lengths{});
 }
 
-// Laid in the order of the model's parameters, the first bucket waits for the gradient that comes last: nothing overlaps it.
-TEST(Workload, BucketsInTheWrongOrderDoNotOverlap) {
+// In the order of the model's parameters the first bucket holds the gradients that are computed last, and the buckets
+// after it wait for it: no call overlaps backward. DDP does not use this order.
+TEST(Workload, BucketsInForwardOrderDoNotOverlap) {
   const auto last_kernel = [](const hangs::RankProgram& own) {
     std::size_t last = 0;
     for (std::size_t i = 0; i < own.body.size(); ++i) {

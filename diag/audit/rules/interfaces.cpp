@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "base/interface_names.h"
 #include "base/text.h"
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
@@ -13,12 +14,10 @@ using namespace logs;  // most names below are its record types
 
 namespace {
 
-/// Returns whether an interface or address is of a container's or a virtual machine's bridge, by the names and the
-/// network (172.17.0.0/16) that Docker, libvirt, Kubernetes' networks, Podman and LXC give by default.
+/// Returns whether an interface or address is of a container's or a virtual machine's bridge, by its name or by Docker's
+/// default network (172.17.0.0/16).
 bool is_bridge(std::string_view interface, std::string_view address) {
-  return address.starts_with("172.17.") ||
-         starts_with_any(interface, {"docker", "virbr", "cni", "flannel", "cali", "podman", "br-",
-                                     "veth", "lxc", "lxdbr"});
+  return address.starts_with("172.17.") || is_bridge_name(interface);
 }
 
 /// Returns whether an address is link-local: it has no route, and is valid only with an interface.

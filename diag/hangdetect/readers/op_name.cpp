@@ -16,8 +16,8 @@ struct OpName {
   Op op;
 };
 
-// Longest first where one is the start of another.
-constexpr std::array<OpName, 24> kOps = {{
+// A name precedes each name that it starts with: "reducescatter" precedes "reduce".
+constexpr std::array<OpName, 23> kOps = {{
     {"allreducebarrier", Op::Barrier},
     {"allreduce", Op::AllReduce},
     {"broadcast", Op::Broadcast},
@@ -38,7 +38,6 @@ constexpr std::array<OpName, 24> kOps = {{
     {"bsend", Op::Send},
     {"rsend", Op::Send},
     {"irecv", Op::Recv},
-    {"recvanysource", Op::Recv},
     {"coalesced", Op::Coalesced},
     {"groupend", Op::Coalesced},
     {"bcast", Op::Broadcast},

@@ -191,7 +191,8 @@ class RdmaRecvEnd final : public RecvEnd {
     return {};
   }
 
-  /// Writes the total number of freed slots into the sender's memory, once per 4 slots: the sender has 4 others left.
+  /// Writes the total number of freed slots into the sender's memory each time half of the slots have been freed. The
+  /// sender has the other half left.
   Status announce_free() {
     if (released_ - announced_ < layout_.slots / 2) return {};
     // Slots may be freed before the queues are connected, because LL's lines do not show that to this thread.
