@@ -5,6 +5,7 @@
 #include <exception>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace ringside::pytorch {
 namespace {
@@ -100,6 +101,24 @@ std::string key_of(const Meeting& meeting, int rank) {
   return meeting.key + "/" + std::to_string(rank);
 }
 
+/// The key by which a rank says that it has read the outcome of a monitored barrier.
+std::string read_key_of(const Meeting& meeting, int rank) {
+  return key_of(meeting, rank) + "/read";
+}
+
+/// Waits until these ranks have read the outcome, at most `longest`: the store may end with the process of rank 0.
+void wait_for_readers(const Meeting& meeting, const std::vector<int>& ranks,
+                      std::chrono::milliseconds longest) {
+  const Time::time_point end = Time::now() + longest;
+  for (const int rank : ranks) {
+    Meeting one = meeting;
+    one.key = read_key_of(meeting, rank);
+    one.limit = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::max(end - Time::now(), Time::duration::zero()));
+    static_cast<void>(wait_for_key(one));
+  }
+}
+
 bool rank_0_waits(const Meeting& meeting) {
   Meeting arrival = meeting;
   arrival.key = key_of(meeting, 0);
@@ -125,12 +144,14 @@ Status monitored_barrier(const Meeting& meeting, bool names_all) {
                    "rank 0 did not reach the barrier within " + seconds(meeting.limit)};
     }
     if (!text) return text.error();
+    static_cast<void>(put(*meeting.store, read_key_of(meeting, meeting.rank), "read"));
     return text->empty() ? Status() : Status(Error{ErrorCode::Timeout, *text});
   }
   const Time::time_point end = Time::now() + meeting.limit;
   const Status told_arrival = put(*meeting.store, key_of(meeting, 0), "here");
   if (!told_arrival) return told_arrival;
   std::string missing;
+  std::vector<int> arrived;
   int count = 0;
   for (int rank = 1; rank < meeting.size && (names_all || count == 0); ++rank) {
     Meeting one = meeting;
@@ -138,7 +159,10 @@ Status monitored_barrier(const Meeting& meeting, bool names_all) {
     one.limit = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::max(end - Time::now(), Time::duration::zero()));
     const Result<std::string> here = wait_for_key(one);
-    if (here) continue;
+    if (here) {
+      arrived.push_back(rank);
+      continue;
+    }
     if (here.error().code != ErrorCode::Timeout) return here.error();
     missing += (count == 0 ? "" : ", ") + std::to_string(rank);
     ++count;
@@ -149,6 +173,10 @@ Status monitored_barrier(const Meeting& meeting, bool names_all) {
           seconds(meeting.limit);
   }
   const Status told = put(*meeting.store, outcome.key, why);
+  // Ranks that have arrived look for the outcome every 10 ms. One that died since delays a failed barrier little.
+  constexpr std::chrono::milliseconds kPassed{10'000};
+  constexpr std::chrono::milliseconds kFailed{1'000};
+  if (told) wait_for_readers(meeting, arrived, why.empty() ? kPassed : kFailed);
   if (!why.empty()) return Error{ErrorCode::Timeout, why};
   return told;
 }

@@ -69,6 +69,8 @@ def leaves_by_exception(rank, _group):
 def is_never_waited_for(rank, _group):
     if rank == 0:
         dist.isend(torch.ones(FLOATS), 2)
+    else:
+        time.sleep(2)  # rank 0 leaves first
 
 
 # The body of the script, the texts that the ranks print (all of them, and no other warning), the verdict.
