@@ -577,6 +577,10 @@ TEST(LogFacts, ADeathIsWhereTheLinesPutIt) {
 TEST(LineWords, OnlyTheStoreItselfIsCommunication) {
   EXPECT_FALSE(is_of_communication("RuntimeError", "failed to restore the checkpoint"));
   EXPECT_TRUE(is_of_communication("RuntimeError", "the store was closed"));
+  EXPECT_TRUE(is_of_communication(
+      "RuntimeError", "ringside: all_reduce: rank 2 lost rank 0 on channel 0: waited 4 s for it"));
+  EXPECT_FALSE(
+      is_of_communication("RuntimeError", "ringside: recv with tag -1; tags are not negative"));
   EXPECT_TRUE(is_of_communication("DistStoreError", "1/2 clients joined"));
 }
 

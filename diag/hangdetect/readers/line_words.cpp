@@ -27,10 +27,20 @@ bool names_a_store(std::string_view text) {
   return false;
 }
 
+/// Returns whether the backend for PyTorch reports what another rank did or did not do, and not a call that it refuses.
+bool is_of_our_backend(std::string_view text) {
+  if (!text.starts_with("ringside: ")) return false;
+  for (const std::string_view word : {" lost rank ", " waited ", " has left the communicator",
+                                      " is gone: ", " did not reach the barrier", " differ: "}) {
+    if (text.find(word) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool is_of_communication(std::string_view type, std::string_view text) {
-  if (names_a_store(text)) return true;
+  if (names_a_store(text) || is_of_our_backend(text)) return true;
   for (const std::string_view word :
        {"gloo", "Connection", "connection", "NCCL", "nccl", "monitoredBarrier", "TCPStore",
         "Broken pipe", "Socket", "Timed out", "timed out", "collectives on ranks"}) {
