@@ -20,12 +20,21 @@ from forked_ranks import HeldPort, dist, end, tcp_store, torch
 FLOATS = 2000
 
 
+def after(rank, first):
+    """Returns when rank `first` has called this: a receiver that left before would be noticed by the send."""
+    store = dist.distributed_c10d._get_default_store()
+    if rank == first:
+        store.set("done", "")
+    store.wait(["done"])
+
+
 def omits_last_recv(rank, _group):
     for step in range(5):
         if rank == 0:
             dist.send(torch.ones(FLOATS), 2)
         elif rank == 2 and step < 4:
             dist.recv(torch.ones(FLOATS), 0)
+    after(rank, 0)
 
 
 def omits_two_in_sub_group(rank, group):
@@ -34,6 +43,7 @@ def omits_two_in_sub_group(rank, group):
             dist.send(torch.ones(FLOATS), 1, group=group, tag=7)
         elif rank == 1 and step < 1:
             dist.recv(torch.ones(FLOATS), 2, group=group, tag=7)
+    after(rank, 2)
 
 
 def receives_late(rank, _group):
@@ -63,6 +73,8 @@ def leaves_by_exception(rank, _group):
             dist.send(torch.ones(FLOATS), 2)
     elif rank == 2:
         dist.recv(torch.ones(FLOATS), 0)
+    after(rank, 0)
+    if rank == 2:
         raise RuntimeError("its own mistake")
 
 
