@@ -196,7 +196,8 @@ TEST(HangReport, TheStackOfACallThatHasEndedIsLabelledAndCompared) {
   all.verdict.best.stack = {{"<module>", "train.py", 7}};
   ASSERT_THAT(all.verdict.best.culprits, ElementsAre(2));
   const std::string text = report_text(all);
-  EXPECT_THAT(text, HasSubstr("  stack of rank 2 at reduce 2 of group default_pg, which has ended\n"));
+  EXPECT_THAT(text,
+              HasSubstr("  stack of rank 2 at reduce 2 of group default_pg, which has ended\n"));
   EXPECT_THAT(text,
               HasSubstr("next\n  Compare the values that rank 2 and another rank pass there"));
 }
