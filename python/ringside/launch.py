@@ -101,7 +101,7 @@ class Output:
                 self._stream.write(line)
                 self._stream.flush()
             except OSError:
-                pass  # nobody reads any more; the ranks go on
+                pass  # the reader has ended; the ranks go on
 
 
 class Reader(threading.Thread):

@@ -106,16 +106,21 @@ std::string read_key_of(const Meeting& meeting, int rank) {
   return key_of(meeting, rank) + "/read";
 }
 
+/// Returns the meeting at another key, that ends at `end`.
+Meeting meeting_at(const Meeting& meeting, std::string key, Time::time_point end) {
+  Meeting one = meeting;
+  one.key = std::move(key);
+  one.limit = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::max(end - Time::now(), Time::duration::zero()));
+  return one;
+}
+
 /// Waits until these ranks have read the outcome, at most `longest`: the store may end with the process of rank 0.
 void wait_for_readers(const Meeting& meeting, const std::vector<int>& ranks,
                       std::chrono::milliseconds longest) {
   const Time::time_point end = Time::now() + longest;
   for (const int rank : ranks) {
-    Meeting one = meeting;
-    one.key = read_key_of(meeting, rank);
-    one.limit = std::chrono::duration_cast<std::chrono::milliseconds>(
-        std::max(end - Time::now(), Time::duration::zero()));
-    static_cast<void>(wait_for_key(one));
+    static_cast<void>(wait_for_key(meeting_at(meeting, read_key_of(meeting, rank), end)));
   }
 }
 
@@ -154,11 +159,7 @@ Status monitored_barrier(const Meeting& meeting, bool names_all) {
   std::vector<int> arrived;
   int count = 0;
   for (int rank = 1; rank < meeting.size && (names_all || count == 0); ++rank) {
-    Meeting one = meeting;
-    one.key = key_of(meeting, rank);
-    one.limit = std::chrono::duration_cast<std::chrono::milliseconds>(
-        std::max(end - Time::now(), Time::duration::zero()));
-    const Result<std::string> here = wait_for_key(one);
+    const Result<std::string> here = wait_for_key(meeting_at(meeting, key_of(meeting, rank), end));
     if (here) {
       arrived.push_back(rank);
       continue;

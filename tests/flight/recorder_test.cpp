@@ -94,7 +94,7 @@ TEST(FlightRecorder, AMessageThatEndsByItselfLeavesTheOtherCallsAsTheyAre) {
   EXPECT_STREQ(recorder.snapshot().entries[0].state, "completed");
 }
 
-TEST(FlightRecorder, AMessageThatNobodyReceivedIsPendingAgain) {
+TEST(FlightRecorder, AMessageThatWasNotReceivedIsPendingAgain) {
   FlightRecorder recorder(settings_with(8), 5);
   FlightRecorder::Group& group = join(recorder);
   const FlightFacts send{Collective::Send, DataType::Float32, 10, 10, -1, 0};

@@ -80,7 +80,7 @@ TEST(HangReport, ATableShowsTransfersInWhichARankWaits) {
 }
 
 // The send was buffered: rank 0 ended its later calls, and does not wait.
-TEST(HangReport, AMessageThatNobodyReceivedIsATransferWithoutItsOtherHalf) {
+TEST(HangReport, AMessageThatWasNotReceivedIsATransferWithoutItsOtherHalf) {
   SmallJob job(3);
   const int world = job.add_group("default_pg", {0, 1, 2});
   job.all_call(world, "nccl:all_reduce", 64);

@@ -387,7 +387,7 @@ TEST(CallCheckLeave, ARankThatLeavesIsNamedToARankThatWaitsForItsMessageOrSendsO
 }
 
 // Rank 0 sends three messages to rank 1, which receives two.
-TEST(CallCheckLeave, MessagesThatNobodyReceivedAreCountedWhenAllHaveLeft) {
+TEST(CallCheckLeave, MessagesThatWereNotReceivedAreCountedWhenAllHaveLeft) {
   FakeClock clock;
   const auto root = make_root(2, kPlenty, clock);
   std::array<UnreceivedMessages, 2> unreceived;

@@ -500,13 +500,11 @@ void add_idle(const Scene& scene, const std::vector<int>& idle, Explanations& ou
   const Front* front = front_without(scene.wait_state, idle);
   const int sender = front == nullptr ? transfer_with(scene.wait_state, idle) : -1;
   if (front == nullptr && sender < 0) return;
-  const bool has_sender_gone_on =
-      front == nullptr && has_gone_on(scene.job, sender, *scene.block(sender));
-  const bool is_only = front != nullptr
-                           ? is_only_waiter(scene, *front, idle)
-                           : !has_sender_gone_on && are_others_at_one_place(scene, sender);
   Explanation away = front != nullptr ? explain_absence(scene, *front, idle)
                                       : explain_missing_transfer(scene, sender, idle);
+  const bool is_only =
+      front != nullptr ? is_only_waiter(scene, *front, idle)
+                       : !away.has(Feature::SenderWentOn) && are_others_at_one_place(scene, sender);
   if (is_only) {
     out.push_back(
         explain_rank_ahead(scene, front != nullptr ? front->waiting.front() : sender, idle));
